@@ -1,0 +1,226 @@
+"""params.yaml as typed, frozen records: unknown keys, wrong types and impossible values are one clear line.
+
+Standard library and yaml only (the GPU side reads it). `preset` names an overlay from `presets:`; command line settings
+(`--set screen.timeout_s=30`) come last.
+"""
+
+import dataclasses
+import os
+import types
+import typing
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from ops6k.errors import MissingInput, ParamsError
+
+
+@dataclass(frozen=True, slots=True)
+class MixParams:
+    """What the set is to be made of; shares sum to 1."""
+
+    depth: dict[int, float]
+    dtype: dict[str, float]
+    transformers: float
+    """Share of rows that use an operator from transformers."""
+
+    def __post_init__(self) -> None:
+        for name in ("depth", "dtype"):
+            total = sum(getattr(self, name).values())
+            if abs(total - 1) > 1e-3:
+                raise ValueError(f"{name}: shares sum to {total:g}, not 1")
+        if not set(self.depth) <= set(range(1, 6)):
+            raise ValueError(f"depth: 1 to 5, not {sorted(self.depth)}")
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestParams:
+    min_torch: int = 350
+    """Fewer usable torch operators stop the stage."""
+    min_transformers: int = 150
+    call_timeout_s: float = 20.0
+    """Wall time of the tries of one operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class LlmParams:
+    base_url: str | None = None
+    """None: OPENAI_BASE_URL, else the client's default."""
+    model: str | None = None
+    """None: OPS6K_MODEL."""
+    temperature: float = 1.0
+    max_output_tokens: int = 4096
+    concurrency: int = 8
+    timeout_s: float = 120.0
+    max_requests: int = 20000
+
+
+@dataclass(frozen=True, slots=True)
+class FuseParams:
+    source: typing.Literal["composer", "llm"] = "composer"
+    candidates: int = 12000
+    target_ms: tuple[float, ...] = (1.2, 15.0)
+    """Predicted eager times are spread over this range."""
+    llm: LlmParams = field(default_factory=LlmParams)
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenParams:
+    window_ms: tuple[float, ...] = (1.0, 100.0)
+    """Eager device time; a candidate whose whole interval lies outside is out of range."""
+    tolerance: float = 1e-2
+    """The verifier's atol and rtol: what constancy is judged at."""
+    timeout_s: float = 120.0
+    """Wall time of one candidate, compile included; past it the verdict is unfinished."""
+    memory_gib: float = 24.0
+    """Largest predicted peak that may run; above it the candidate is out of range."""
+    workers: int = 0
+    """Children at once; 0: one per core."""
+    shard_rows: int = 16
+    resize_rounds: int = 2
+    """How often a task outside the window is resized and judged again."""
+    replay_times: str | None = None
+    """A verdicts folder whose measured times are used instead of measuring, candidate by candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class DedupParams:
+    benchmarks: tuple[str, ...] = ("data/benchmarks/kernelbench.parquet",)
+    jaccard: float = 0.9
+    """Exact Jaccard similarity of canonical 5-grams from which text counts as near."""
+    num_perm: int = 128
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AssembleParams:
+    rows: int = 6000
+    splits: tuple[float, ...] = (0.9, 0.05, 0.05)
+    """train, validation, test."""
+    short: typing.Literal["allow", "stop"] = "stop"
+    """What to do when there are fewer accepted tasks than rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainParams:
+    tasks: int = 400
+    """At most so many tasks are measured under plans."""
+    steps: int = 20000
+    """Environment steps of PPO."""
+    repeats: int = 15
+    """Paired repeats of one measurement."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishParams:
+    to: str | None = None
+    """Hub organisation or user; None publishes nothing."""
+    private: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    preset: str
+    seed: int
+    target: str
+    mix: MixParams
+    harvest: HarvestParams
+    fuse: FuseParams
+    screen: ScreenParams
+    dedup: DedupParams
+    assemble: AssembleParams
+    train: TrainParams
+    publish: PublishParams
+    root: Path = Path()
+    """The folder of params.yaml: relative paths start there."""
+
+    def path(self, relative: str | Path) -> Path:
+        return self.root / relative
+
+
+def load(file: Path, *, preset: str | None = None, settings: Iterable[str] = ()) -> Params:
+    """The parameters of a build. settings: `section.key=value`, value in YAML. Raises ParamsError, MissingInput."""
+    try:
+        tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MissingInput(f"{file}: {error.strerror}") from None
+    except yaml.YAMLError as error:
+        raise ParamsError(f"{file}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(tree, dict):
+        raise ParamsError(f"{file}: must hold a mapping, holds {type(tree).__name__}")
+    presets = tree.pop("presets", None) or {}
+    tree["preset"] = preset or os.environ.get("OPS6K_PRESET") or tree.get("preset", "full")
+    if tree["preset"] != "full":
+        if tree["preset"] not in presets:
+            raise ParamsError(f"{file}: preset {tree['preset']!r} is none of full, {', '.join(presets)}")
+        _overlay(tree, presets[tree["preset"]])
+    for setting in settings:
+        _overlay(tree, _setting(setting))
+    tree["root"] = str(file.resolve().parent)
+    return _typed(Params, tree, str(file.name))
+
+
+def _setting(text: str) -> dict:
+    key, sign, value = text.partition("=")
+    if not sign or not key:
+        raise ParamsError(f"--set {text}: write section.key=value")
+    tree = yaml.safe_load(value)
+    for part in reversed(key.split(".")):
+        tree = {part: tree}
+    return tree
+
+
+def _overlay(tree: dict, over: dict) -> None:
+    for key, value in over.items():
+        # A mix is replaced whole: shares of two mixes do not add up.
+        if isinstance(value, dict) and isinstance(tree.get(key), dict) and key not in ("depth", "dtype"):
+            _overlay(tree[key], value)
+        else:
+            tree[key] = value
+
+
+def _typed(kind: object, value: object, place: str) -> object:
+    """The value as the type says; raises ParamsError that names the place."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        return _record(kind, value, place)
+    if origin in (typing.Union, types.UnionType):
+        return None if value is None else _typed(next(a for a in args if a is not types.NoneType), value, place)
+    if origin is typing.Literal:
+        if value not in args:
+            raise ParamsError(f"{place}: {value!r} is none of {', '.join(map(str, args))}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise ParamsError(f"{place}: must be a list, is {value!r}")
+        return tuple(_typed(args[0], part, f"{place}[{i}]") for i, part in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise ParamsError(f"{place}: must be a mapping, is {value!r}")
+        return {_typed(args[0], k, place): _typed(args[1], v, f"{place}.{k}") for k, v in value.items()}
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ParamsError(f"{place}: must be {kind.__name__}, is {value!r}")
+    return value
+
+
+def _record(kind: type, value: object, place: str) -> object:
+    if not isinstance(value, dict):
+        raise ParamsError(f"{place}: must be a mapping, is {value!r}")
+    hints = typing.get_type_hints(kind)
+    unknown = sorted(str(key) for key in set(value) - set(hints))
+    if unknown:
+        raise ParamsError(f"{place}: unknown key {unknown[0]!r}; known: {', '.join(k for k in hints if k != 'root')}")
+    for part in dataclasses.fields(kind):
+        needed = part.default is dataclasses.MISSING and part.default_factory is dataclasses.MISSING
+        if needed and part.name not in value:
+            raise ParamsError(f"{place}: key {part.name!r} is missing")
+    try:
+        return kind(**{key: _typed(hints[key], part, f"{place}: {key}" if ":" not in place else f"{place}.{key}") for key, part in value.items()})
+    except ValueError as error:
+        raise ParamsError(f"{place}: {error}") from None

@@ -1,0 +1,81 @@
+"""How a long stage says where it is: done, rate, ETA and a note, to whatever display is set.
+
+Standard library only. The default display prints plain lines; the command line sets a rich one (ops6k/console.py), the
+Prefect flow one that writes artifacts.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass
+class Tracker:
+    """Progress of one stage."""
+
+    stage: str
+    total: int
+    done: int = 0
+    note: str = ""
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def per_second(self) -> float:
+        return self.done / max(time.monotonic() - self.began, 1e-9)
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds to go at the rate so far; None before anything is done."""
+        return (self.total - self.done) / self.per_second if self.done else None
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        self.done += count
+        self.note = note or self.note
+        display.get().show(self)
+
+
+class Display(Protocol):
+    def show(self, tracker: Tracker) -> None: ...
+    def end(self, tracker: Tracker) -> None: ...
+
+
+class PlainLines:
+    """A line every `every_s` seconds and one at the end, for logs."""
+
+    def __init__(self, every_s: float = 10.0) -> None:
+        self.every_s = every_s
+        self.shown_at: dict[str, float] = {}
+
+    def show(self, tracker: Tracker) -> None:
+        now = time.monotonic()
+        if now - self.shown_at.get(tracker.stage, tracker.began) >= self.every_s:
+            self.shown_at[tracker.stage] = now
+            print(line(tracker), file=sys.stderr, flush=True)
+
+    def end(self, tracker: Tracker) -> None:
+        print(line(tracker), file=sys.stderr, flush=True)
+
+
+def line(tracker: Tracker) -> str:
+    """`screen 40/96 1.2/s 47 s left, 61 % accepted`."""
+    eta = "" if tracker.eta_s is None or tracker.done >= tracker.total else f" {tracker.eta_s:.0f} s left"
+    note = f", {tracker.note}" if tracker.note else ""
+    return f"{tracker.stage} {tracker.done}/{tracker.total} {tracker.per_second:.1f}/s{eta}{note}"
+
+
+display: ContextVar[Display] = ContextVar("display", default=PlainLines())  # noqa: B039 - one per process is meant
+
+
+@contextmanager
+def track(stage: str, total: int) -> Iterator[Tracker]:
+    """A tracker whose end is shown also when the block raises."""
+    tracker = Tracker(stage, total)
+    display.get().show(tracker)
+    try:
+        yield tracker
+    finally:
+        display.get().end(tracker)

@@ -1,0 +1,316 @@
+"""The records that travel between stages: frozen, typed, and the source of every Arrow schema.
+
+Standard library only (the GPU side imports this). "Not measured" is None, never -1.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """The class of a verdict."""
+
+    ACCEPTED = "accepted"
+    INVALID = "invalid"
+    NONDETERMINISTIC = "nondeterministic"
+    CONSTANT = "constant"
+    OUT_OF_RANGE = "out_of_range"
+    DUPLICATE = "duplicate"
+    CONTAMINATED = "contaminated"
+    UNSAFE = "unsafe"
+    UNFINISHED = "unfinished"
+
+
+class Reason(StrEnum):
+    """Why a candidate was not accepted, as class/name."""
+
+    SYNTAX = "invalid/syntax"
+    STRUCTURE = "invalid/structure"
+    LABEL = "invalid/label"
+    UNUSED = "invalid/unused"
+    GLOBALS = "invalid/globals"
+    RUNTIME = "invalid/runtime"
+    CRASH = "invalid/crash"
+    DEVICE = "invalid/device"
+    DYNAMIC_SHAPE = "invalid/dynamic_shape"
+    OUTPUT_TYPE = "invalid/output_type"
+    NON_FINITE = "invalid/non_finite"
+    STATEFUL = "invalid/stateful"
+    ILL_CONDITIONED = "invalid/ill_conditioned"
+    NO_TOLERANCE = "invalid/no_tolerance"
+    COMPILE = "invalid/compile"
+    RANDOM_OP = "nondeterministic/random_op"
+    REPEAT = "nondeterministic/repeat"
+    INIT = "nondeterministic/init"
+    CONSTANT_OUTPUT = "constant/output"
+    FIXED_INPUTS = "constant/fixed_inputs"
+    DEAD_INPUT = "constant/dead_input"
+    IDENTITY = "constant/identity"
+    LOW_ACTIVITY = "constant/low_activity"
+    FREE_ANSWER = "constant/free_answer"
+    REMOVABLE_OP = "constant/removable_op"
+    INACTIVE_OP = "constant/inactive_op"
+    TOO_FAST = "out_of_range/too_fast"
+    TOO_SLOW = "out_of_range/too_slow"
+    MEMORY = "out_of_range/memory"
+    EXACT = "duplicate/exact"
+    NEAR = "duplicate/near"
+    BENCHMARK = "contaminated/benchmark"
+    UNSAFE_CODE = "unsafe/code"
+    UNSAFE_RUNTIME = "unsafe/runtime"
+    TIMEOUT = "unfinished/timeout"
+    OUT_OF_MEMORY = "unfinished/memory"
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome(self.value.split("/")[0])
+
+    @property
+    def short(self) -> str:
+        """The name after the slash."""
+        return self.value.split("/")[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One harvested operator, a line of seed_ops/*.jsonl."""
+
+    name: str
+    """As a label: nn.Linear, F.relu, torch.cumsum; transformers operators are transformers.<Class>."""
+    library: str
+    version: str
+    module: str
+    """Import path of what defines it."""
+    kind: str
+    """module (an nn.Module class) or function."""
+    category: str
+    signature: str
+    doc: str
+    """First line of its documentation, cut at 160 characters."""
+    arity: int
+    """Tensor arguments of the call that was tried."""
+    ranks: tuple[int, ...]
+    """Ranks of the first tensor argument that it was seen to accept."""
+    dtypes: tuple[str, ...]
+    stochastic: bool
+    """A call moves the generator's state, or repeats differ."""
+    usable: bool
+    """A call with example arguments succeeded and returned a tensor."""
+    note: str
+    """Why it is not usable, or empty."""
+    source_hash: str | None
+    """sha256 (16 hex digits) of its source; None for builtins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A task as proposed: never changed after it is written."""
+
+    candidate_id: str
+    ops: tuple[str, ...]
+    code: str
+    source: str
+    """composer, or the model's name."""
+    seed: int
+    dtype: str
+    categories: tuple[str, ...]
+    prompt_hash: str | None = None
+    parent: str | None = None
+    round: int = 0
+    """0 as first proposed; repaired and resized candidates count up."""
+
+    @property
+    def depth(self) -> int:
+        return len(self.ops)
+
+    @property
+    def data_source(self) -> str:
+        """As in the reference set: transformers, or torch#<number of operators>."""
+        return "transformers" if any(op.startswith("transformers.") for op in self.ops) else f"torch#{len(self.ops)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Measured times; the interval is a bootstrap interval (95 %) of the median eager device time."""
+
+    eager_ms: float
+    eager_low_ms: float
+    eager_high_ms: float
+    eager_wall_ms: float
+    compiled_ms: float
+    compiled_wall_ms: float
+    repeats: int
+    launch_bound: bool
+    """Wall time well over device time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the dry run counted for one forward, nothing allocated."""
+
+    bytes_moved: int
+    """Read and written by every operator, views free."""
+    io_bytes: int
+    """Inputs + parameters + outputs once: what one fused kernel must move."""
+    flops: int
+    peak_bytes: int
+    predicted_ms: float
+    """Roofline estimate of eager on the target."""
+    sol_ms: float
+    """Fused lower bound on the target: max(io_bytes / bandwidth, flops / rate)."""
+    tier_gib: int | None
+    """Smallest of 8, 16, 24, 48, 80 that holds the peak; None above."""
+    operators: tuple[str, ...]
+    """ATen operators in dataflow order, views dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What the eager checks saw; shares are 0-1."""
+
+    bitwise_repeatable: bool
+    mode_dependent: bool
+    """Train and eval outputs differ."""
+    output_change: float
+    """Smallest share, over the outputs, of elements that change beyond the verifier's tolerance with fresh inputs."""
+    input_effect: tuple[float, ...]
+    """Per argument: share of output elements that move when it alone is redrawn."""
+    op_effect: float | None
+    """Smallest share of output elements that any operator moves."""
+    free_share: float | None
+    """Largest share of elements that a free answer matches."""
+    free_answer: str | None
+    atol: float | None
+    rtol: float | None
+    output_hash: str
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where a verdict was reached."""
+
+    target: str
+    device: str
+    driver: str | None
+    torch: str
+    triton: str | None
+    python: str
+    matmul_precision: str
+    tf32: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseSeconds:
+    """Wall seconds of each phase of one screen; None where it was not reached."""
+
+    dry_run: float | None = None
+    eager: float | None = None
+    compile: float | None = None
+    timing: float | None = None
+    lock: float | None = None
+    """Of which the device was locked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one candidate. reason is None when accepted."""
+
+    candidate_id: str
+    outcome: Outcome
+    reason: Reason | None
+    message: str
+    """What was seen, in one line: the evidence a person reads."""
+    phase: str
+    """text, dry_run, eager, compile, timing: where it was decided."""
+    work: Work | None = None
+    checks: Checks | None = None
+    timing: Timing | None = None
+    environment: Environment | None = None
+    seconds: PhaseSeconds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The nearest neighbour of one candidate in one channel."""
+
+    candidate_id: str
+    channel: str
+    score: float
+    reference: str
+    """Name of a benchmark problem, or candidate_id of an earlier row."""
+    benchmark: str | None
+    """Name of the benchmark; None for a neighbour inside the set."""
+    level: int | None
+    reason: Reason | None
+    """Set where this match rejects the candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """The nearest benchmark problem of a published row."""
+
+    nearest: str
+    benchmark: str
+    score: float
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One row of the published set."""
+
+    task_id: str
+    ops: tuple[str, ...]
+    data_source: str
+    code: str
+    depth: int
+    categories: tuple[str, ...]
+    dtype: str
+    source: str
+    prompt_hash: str | None
+    parent: str | None
+    round: int
+    seed: int
+    cluster: str
+    """Near neighbours share it; a split never cuts it."""
+    timing: Timing
+    work: Work
+    checks: Checks
+    similarity: Similarity | None
+    environment: Environment
+    licence: str
+    attribution: str
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """How many of a stage's items ended with one reason."""
+
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a stage did, written beside its output as report.json."""
+
+    stage: str
+    taken: int
+    kept: int
+    reasons: tuple[Funnel, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Lines for a person."""
+    seconds: float = 0.0
+
+
+def candidate_id(ops: tuple[str, ...], code: str) -> str:
+    """16 hex digits that stand for labels and code."""
+    return hashlib.sha256(json.dumps([list(ops), code]).encode()).hexdigest()[:16]
+
+
+def task_id(code: str) -> str:
+    """16 hex digits of the code's sha256."""
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
