@@ -1,0 +1,1 @@
+"""Fuse: up to five operators into candidate tasks."""
