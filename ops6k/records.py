@@ -136,12 +136,19 @@ class Timing:
     """Measured times; the interval is a bootstrap interval (95 %) of the median eager device time."""
 
     eager_ms: float
+    """Median device time of one eager forward, in ms."""
     eager_low_ms: float
+    """Lower end of its interval, in ms."""
     eager_high_ms: float
+    """Upper end of its interval, in ms."""
     eager_wall_ms: float
+    """Median wall time of one eager forward, in ms."""
     compiled_ms: float
+    """Median device time of one forward under torch.compile's default, in ms."""
     compiled_wall_ms: float
+    """Its median wall time, in ms."""
     repeats: int
+    """Paired measurements, eager and compiled interleaved."""
     launch_bound: bool
     """Wall time well over device time."""
 
@@ -155,7 +162,9 @@ class Work:
     io_bytes: int
     """Inputs + parameters + outputs once: what one fused kernel must move."""
     flops: int
+    """Floating-point operations of matrix products and convolutions."""
     peak_bytes: int
+    """Largest sum of live tensors, in bytes."""
     predicted_ms: float
     """Roofline estimate of eager on the target."""
     sol_ms: float
@@ -171,6 +180,7 @@ class Checks:
     """What the eager checks saw; shares are 0-1."""
 
     bitwise_repeatable: bool
+    """Repeats on the same inputs agree bit for bit."""
     mode_dependent: bool
     """Train and eval outputs differ."""
     output_change: float
@@ -182,10 +192,15 @@ class Checks:
     free_share: float | None
     """Largest share of elements that a free answer matches."""
     free_answer: str | None
+    """Which free answer that was, such as zeros."""
     atol: float | None
+    """Absolute tolerance recommended for verifying a kernel."""
     rtol: float | None
+    """Relative tolerance recommended for verifying a kernel."""
     output_hash: str
+    """Stands for the outputs on seeded inputs, to find tasks that compute the same."""
     flags: tuple[str, ...] = ()
+    """Further remarks of the checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +208,21 @@ class Environment:
     """Where a verdict was reached."""
 
     target: str
+    """Name of the committed target file."""
     device: str
+    """cpu, or the name of the GPU."""
     driver: str | None
+    """Version of the GPU driver."""
     torch: str
+    """Version of torch."""
     triton: str | None
+    """Version of triton."""
     python: str
+    """Version of Python."""
     matmul_precision: str
+    """torch.set_float32_matmul_precision of eager and compiled alike."""
     tf32: bool
+    """Whether TF32 was allowed in matrix products and cuDNN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +276,13 @@ class Similarity:
     """The nearest benchmark problem of a published row."""
 
     nearest: str
+    """Name of the benchmark problem."""
     benchmark: str
+    """Name of the benchmark."""
     score: float
+    """Similarity, 0-1; 1 is the same canonical code or graph."""
     channel: str
+    """What was compared: the channel with the highest score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,26 +290,45 @@ class Task:
     """One row of the published set."""
 
     task_id: str
+    """16 hex digits of the sha256 of the code."""
     ops: tuple[str, ...]
+    """Declared operators, each checked against the code."""
     data_source: str
+    """As in the reference set: transformers, or torch#<number of operators>."""
     code: str
+    """The module Model, get_inputs() and get_init_inputs(), in KernelBench form."""
     depth: int
+    """Number of declared operators."""
     categories: tuple[str, ...]
+    """Categories of the operators, in their order."""
     dtype: str
+    """Floating-point type that the task computes in."""
     source: str
+    """composer (built in), or the model's name."""
     prompt_hash: str | None
+    """sha256 of the prompt that made it."""
     parent: str | None
+    """candidate_id that it was repaired or resized from."""
     round: int
+    """0 as first proposed; repaired and resized tasks count up."""
     seed: int
+    """Seed of the proposal."""
     cluster: str
     """Near neighbours share it; a split never cuts it."""
     timing: Timing
+    """Measured times."""
     work: Work
+    """What the dry run counted for one forward."""
     checks: Checks
+    """What the eager checks saw."""
     similarity: Similarity | None
+    """The nearest benchmark problem."""
     environment: Environment
+    """Where it was screened."""
     licence: str
+    """SPDX identifier."""
     attribution: str
+    """Whom to credit."""
 
 
 @dataclass(frozen=True, slots=True)
