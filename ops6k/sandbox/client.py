@@ -1,0 +1,165 @@
+"""The caller's side: jobs in, what became of them out, never more at once than workers and memory allow."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ops6k.errors import WorkerError
+
+ALLOWED_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "VIRTUAL_ENV")
+"""All that a child inherits. Tokens, keys and the rest of the environment never reach it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    job_id: str
+    function: str
+    """module:function; gets the payload, returns what json can carry."""
+    payload: dict
+    timeout_s: float
+    memory_gib: float
+    """Host memory of the child and all it starts; past it the child is killed."""
+    device_gib: float = 0.0
+    """Device memory it is expected to need: admission, not a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    job_id: str
+    answer: dict | None
+    """What the function returned; None unless how is answered."""
+    how: str
+    """answered, crashed, timeout or memory."""
+    detail: str
+    """Exit status and the end of the child's error output."""
+    seconds: float
+    phase: str
+    """The last phase that the function named before it ended (see child.enter)."""
+
+
+class Sandbox:
+    """A fork server and its children. Use as a context manager; a killed caller takes all of them along.
+
+    workers: children at once. device_gib: device memory shared out among children by their jobs' estimates.
+    preload: modules that every child finds imported, comma separated. warm_up: module:function that the server calls once
+    before it forks (it must start no threads and touch no device).
+    Raises WorkerError where the server cannot start or dies.
+    """
+
+    def __init__(
+        self,
+        *,
+        device: str,
+        workers: int,
+        work: Path | None = None,
+        device_gib: float = float("inf"),
+        preload: str = "torch",
+        warm_up: str | None = None,
+    ) -> None:
+        self.workers, self.device_gib = workers, device_gib
+        self.folder = Path(tempfile.mkdtemp(prefix="ops6k-", dir=work))
+        self.lock = self.folder / "device.lock"
+        self.lock.touch(mode=0o666)
+        settings = {"device": device, "preload": preload, "warm_up": warm_up}
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "ops6k.sandbox.server", json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(self.folder / "server.err").open("wb"),
+            env=_environment(device),
+            cwd=self.folder,
+            start_new_session=True,
+        )
+        if json.loads(self._line()) != "ready":
+            raise WorkerError("the sandbox's fork server did not start")
+
+    def __enter__(self) -> "Sandbox":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.stdin.close()
+        try:
+            self._server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[Ended]:
+        """What became of each job, in the order in which they end. Jobs are drawn as places become free."""
+        waiting, source = deque[Job](), iter(jobs)
+        running: dict[str, Job] = {}
+        exhausted = False
+        while True:
+            while not exhausted and not waiting:
+                job = next(source, None)
+                exhausted = job is None
+                if job is not None:
+                    waiting.append(job)
+            while waiting and self._fits(waiting[0], running):
+                job = waiting.popleft()
+                running[job.job_id] = job
+                self._start(job)
+                if not exhausted and (job := next(source, None)) is not None:
+                    waiting.append(job)
+            if not running:
+                return
+            ended = json.loads(self._line())
+            del running[ended["job_id"]]
+            yield self._collect(ended)
+
+    def _fits(self, job: Job, running: dict[str, Job]) -> bool:
+        if not running:
+            return True
+        in_use = sum(other.device_gib for other in running.values())
+        return len(running) < self.workers and in_use + job.device_gib <= self.device_gib
+
+    def _start(self, job: Job) -> None:
+        home = self.folder / job.job_id
+        home.mkdir()
+        (home / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
+        self._server.stdin.write(f"{job.job_id}\n".encode())
+        self._server.stdin.flush()
+
+    def _collect(self, ended: dict) -> Ended:
+        home = self.folder / ended["job_id"]
+        answer, detail = None, ended["detail"]
+        if ended["how"] == "answered":
+            answer = json.loads((home / "answer.json").read_text(encoding="utf-8"))
+        else:
+            detail = f"{detail}: {_tail(home / 'stderr')}" if _tail(home / "stderr") else detail
+        phase = (home / "phase").read_text(errors="replace")[:40] if (home / "phase").exists() else ""
+        shutil.rmtree(home, ignore_errors=True)
+        return Ended(ended["job_id"], answer, ended["how"], detail, ended["seconds"], phase)
+
+    def _line(self) -> bytes:
+        line = self._server.stdout.readline()
+        if not line:
+            raise WorkerError(f"the sandbox's fork server ended: {_tail(self.folder / 'server.err')}")
+        return line
+
+
+def _environment(device: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ALLOWED_ENVIRONMENT if name in os.environ}
+    package_parent = str(Path(__file__).resolve().parents[2])
+    kept |= {"PYTHONPATH": package_parent, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    # A child of a fork server reaches CUDA only if nothing before the fork initialised it: importing inductor asks for the
+    # device, which with NVML does not create a context.
+    kept |= {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+    return kept if device == "cuda" else kept | {"CUDA_VISIBLE_DEVICES": ""}
+
+
+def _tail(path: Path) -> str:
+    if not path.exists():
+        return ""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 2000))
+        lines = [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""

@@ -1,0 +1,252 @@
+"""One forward without any memory: shapes, devices, bytes and FLOPs of a task before anything is allocated.
+
+The module runs on fake tensors whose device is `meta`, standing for the accelerator: a tensor that stays on the CPU while
+the model moves is found on a machine without an accelerator. Sizes that depend on data become symbols and are named as
+such. The estimate of the run time sums over the operators max(bytes / bandwidth, FLOPs / rate, launch overhead).
+Attention is counted unfused (as the meta device decomposes it), so its bytes are an upper bound.
+"""
+
+import math
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import Graph, Node
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils.flop_counter import flop_registry
+
+from ops6k.records import Reason, Work
+from ops6k.screen.finding import Finding, attempt
+from ops6k.screen.load import Loaded, load_task
+from ops6k.target import TIERS_GIB, Target
+
+ACCELERATOR = "meta"
+
+_ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "scalar_tensor", "_linalg_check_errors", "lift_fresh_copy"}
+"""Write nothing, or next to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What one forward would do on the target."""
+
+    work: Work
+    input_shapes: tuple[tuple[int, ...], ...]
+    output_shapes: tuple[tuple[int, ...], ...]
+    output_dtypes: tuple[str, ...]
+    random_operators: tuple[str, ...]
+    """ATen operators that the dispatcher tags as drawing random numbers: a proposal, not a verdict."""
+    unused_arguments: tuple[int, ...]
+    """Tensor arguments that no operator reads."""
+    unused_state: tuple[str, ...]
+    """Parameters that no operator reads."""
+
+
+def dry_run_code(code: str, target: Target) -> DryRun | Finding:
+    """The dry run of a source text; never raises for what the source does."""
+    loaded = attempt(lambda: load_task(code))
+    if isinstance(loaded, Finding):
+        return loaded
+    init_inputs = attempt(loaded.get_init_inputs)
+    return init_inputs if isinstance(init_inputs, Finding) else dry_run(loaded, init_inputs, target)
+
+
+def dry_run(task: Loaded, init_inputs: list, target: Target) -> DryRun | Finding:
+    """The dry run of a loaded task; never raises for what the task does. init_inputs: real, as the task gives them."""
+    with FakeTensorMode(shape_env=ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)) as fake, torch.no_grad():
+        arguments = _fake_inputs(task)
+        if isinstance(arguments, Finding):
+            return arguments
+        traced = attempt(lambda: _trace(task, tree_map_only(torch.Tensor, fake.from_tensor, init_inputs), arguments))
+    if isinstance(traced, Finding):
+        return _lazy(traced)
+    graph, state_names, inputs, output = traced
+    problem = _output_problem(output)
+    if problem is not None:
+        return problem
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    state, arguments = placeholders[: len(state_names)], placeholders[len(state_names) :]
+    tensors = _tensors(output)
+    return DryRun(
+        work=_work(graph, target),
+        input_shapes=tuple(tuple(x.shape) for x in inputs),
+        output_shapes=tuple(tuple(x.shape) for x in tensors),
+        output_dtypes=tuple(str(x.dtype).removeprefix("torch.") for x in tensors),
+        random_operators=tuple(_name(node) for node in _compute(graph) if torch.Tag.nondeterministic_seeded in node.target.tags),
+        unused_arguments=tuple(i for i, node in enumerate(arguments) if not node.users),
+        unused_state=tuple(name for name, node in zip(state_names, state, strict=True) if not node.users),
+    )
+
+
+def _fake_inputs(task: Loaded) -> list | Finding:
+    """The arguments of forward as fake tensors on the accelerator, asked for twice: their shapes must not vary."""
+    drawn = [attempt(task.get_inputs), attempt(task.get_inputs)]
+    for arguments in drawn:
+        if isinstance(arguments, Finding):
+            return Finding(Reason.STRUCTURE, f"get_inputs: {arguments.message}") if arguments.reason is Reason.COMPILE else arguments
+        if not isinstance(arguments, list | tuple):
+            return Finding(Reason.STRUCTURE, f"get_inputs returns {type(arguments).__name__}, not a list")
+    first, second = ([(tuple(x.shape), x.dtype) for x in _tensors(list(arguments))] for arguments in drawn)
+    if first != second:
+        return Finding(Reason.STRUCTURE, f"get_inputs varies between calls: {first} and {second}")
+    if not first:
+        return Finding(Reason.STRUCTURE, "get_inputs returns no tensor")
+    return _moved(list(drawn[0]))
+
+
+def _lazy(finding: Finding) -> Finding:
+    if "UninitializedParameter" in finding.message or "UninitializedBuffer" in finding.message:
+        return Finding(Reason.INIT, "a lazy module has no weights before its first call: two instances cannot be matched")
+    return finding
+
+
+def _trace(task: Loaded, init_inputs: list, arguments: list) -> tuple[Graph, list[str], list[torch.Tensor], object]:
+    """The ATen graph of forward, names of the state, tensor arguments and fake output."""
+    model = task.model(*init_inputs).eval()
+    state = {name: _moved(tensor) for name, tensor in (*model.named_parameters(), *model.named_buffers())}
+    outputs = []
+
+    def forward(state: dict, arguments: list) -> list:
+        outputs[:] = [torch.func.functional_call(model, state, tuple(arguments))]
+        return _tensors(outputs[0])
+
+    graph = make_fx(forward, tracing_mode="real", _allow_non_fake_inputs=False)(state, arguments).graph
+    return graph, list(state), _tensors(arguments), outputs[0]
+
+
+def _moved(value: object) -> object:
+    """Fake tensors, nested too, on the accelerator."""
+
+    def move(tensor: torch.Tensor) -> torch.Tensor:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=ACCELERATOR)
+
+    return tree_map_only(torch.Tensor, move, value)
+
+
+def _output_problem(output: object) -> Finding | None:
+    """What a kernel could not reproduce about the output: its type, its device, a shape that depends on values."""
+    parts = list(output) if type(output) in (tuple, list) else [output]
+    if isinstance(output, tuple) and type(output) is not tuple:
+        return Finding(Reason.OUTPUT_TYPE, f"returns a named tuple ({type(output).__name__})")
+    for part in parts:
+        if not isinstance(part, torch.Tensor):
+            return Finding(Reason.OUTPUT_TYPE, f"returns {type(part).__name__} where a tensor is needed")
+        if part.is_sparse or part.is_complex() or part.is_quantized:
+            return Finding(Reason.OUTPUT_TYPE, f"returns a {part.layout if part.is_sparse else part.dtype} tensor")
+        if any(not isinstance(size, int) for size in part.shape):
+            return Finding(Reason.DYNAMIC_SHAPE, f"the output's shape {tuple(map(str, part.shape))} depends on values")
+        if part.device.type != ACCELERATOR:
+            return Finding(Reason.DEVICE, "the output stays on the CPU when model and inputs move")
+    return None if parts else Finding(Reason.OUTPUT_TYPE, "returns no tensor")
+
+
+def _compute(graph: Graph) -> Iterator[Node]:
+    """Nodes that launch work: ATen calls that are no views, tuple accesses or allocations."""
+    for node in graph.nodes:
+        if node.op != "call_function" or node.target is operator.getitem or not hasattr(node.target, "_schema"):
+            continue
+        view = node.target.is_view or _name(node) in ("_unsafe_view", "_reshape_alias", "detach")
+        if not view and _name(node) not in _ALLOCATIONS:
+            yield node
+
+
+def _name(node: Node) -> str:
+    return node.target._schema.name.split("::")[1]
+
+
+def _tensors(value: object) -> list[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def _results(node: Node) -> list[torch.Tensor]:
+    return _tensors(node.meta.get("val"))
+
+
+def _arguments(node: Node) -> list[torch.Tensor]:
+    return [tensor for argument in node.all_input_nodes for tensor in _results(argument)]
+
+
+def _bytes(tensor: torch.Tensor) -> int:
+    """Bytes that reading the tensor touches: an expanded axis counts once."""
+    sizes = [size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride != 0]
+    return math.prod(int(size) for size in sizes) * tensor.element_size()
+
+
+def _moved_bytes(node: Node) -> int:
+    written = sum(map(_bytes, _results(node)))
+    read = [_bytes(tensor) for tensor in _arguments(node)]
+    if _name(node) in ("embedding", "index", "gather", "index_select", "take_along_dim"):
+        # Reads as many elements of the table as it writes, not the whole table.
+        read = [min(size, max(written, 1)) for size in read]
+    return written + sum(read)
+
+
+def _flops(node: Node) -> int:
+    count = flop_registry.get(node.target.overloadpacket)
+    values = [tree_map_only(Node, lambda n: n.meta.get("val"), part) for part in (node.args, node.kwargs)]
+    if count is not None:
+        return int(count(*values[0], **values[1], out_val=node.meta.get("val")))
+    return sum(math.prod(map(int, tensor.shape)) for tensor in _results(node))
+
+
+def _dtype(node: Node) -> str:
+    found = [t.dtype for t in _arguments(node) if t.is_floating_point()]
+    return str(found[0]).removeprefix("torch.") if found else "float32"
+
+
+def _work(graph: Graph, target: Target) -> Work:
+    compute = list(_compute(graph))
+    bandwidth, moved, flops, seconds, flop_seconds = target.bandwidth_gbs * 1e9, 0, 0, 0.0, 0.0
+    for node in compute:
+        node_bytes, node_flops = _moved_bytes(node), _flops(node)
+        # Elementwise arithmetic never binds on its bytes' device; only counted operators have a rate.
+        rated = node.target.overloadpacket in flop_registry
+        arithmetic = node_flops / target.rate(_dtype(node)) if rated else 0.0
+        seconds += max(node_bytes / bandwidth, arithmetic, target.overhead_us * 1e-6)
+        moved, flops, flop_seconds = moved + node_bytes, flops + node_flops, flop_seconds + arithmetic
+    ends = [n for n in graph.nodes if n.op == "placeholder" and n.users] + list(next(reversed(graph.nodes)).all_input_nodes)
+    io_bytes = sum(_bytes(tensor) for node in ends for tensor in _results(node))
+    peak = _peak_bytes(graph)
+    return Work(
+        bytes_moved=moved,
+        io_bytes=io_bytes,
+        flops=flops,
+        peak_bytes=peak,
+        predicted_ms=1e3 * seconds,
+        sol_ms=1e3 * max(io_bytes / bandwidth, flop_seconds),
+        tier_gib=next((tier for tier in TIERS_GIB if peak <= tier * 2**30 * 0.95), None),
+        operators=tuple(_name(node) for node in compute),
+    )
+
+
+def _peak_bytes(graph: Graph) -> int:
+    """Most bytes alive at once: inputs and state stay, a result lives until its last reader (through views) is done."""
+    order = {node: i for i, node in enumerate(graph.nodes)}
+    owner: dict[Node, Node] = {}
+    last: dict[Node, int] = {}
+    for node in graph.nodes:
+        aliases = node.op == "call_function" and node.all_input_nodes and not _allocates(node)
+        owner[node] = owner[node.all_input_nodes[0]] if aliases else node
+        for used in node.all_input_nodes:
+            last[owner[used]] = order[node]
+    alive = sum(_bytes(t) for n in graph.nodes if n.op == "placeholder" for t in _results(n))
+    peak, ends = alive, {}
+    for node in graph.nodes:
+        if node.op == "call_function" and owner[node] is node:
+            size = sum(map(_bytes, _results(node)))
+            alive += size
+            ends.setdefault(last.get(node, order[node]), []).append(size)
+            peak = max(peak, alive)
+        alive -= sum(ends.pop(order[node], []))
+    return peak
+
+
+def _allocates(node: Node) -> bool:
+    if node.target is operator.getitem:
+        return False
+    return not (getattr(node.target, "is_view", False) or _name(node) in ("_unsafe_view", "_reshape_alias", "detach"))
+

@@ -1,0 +1,47 @@
+"""What a check has against a candidate, and the one place where a candidate's exception becomes that."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ops6k.records import Reason
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A reason to reject, and what was seen."""
+
+    reason: Reason
+    message: str
+
+
+def attempt(run: Callable[[], T], otherwise: Reason = Reason.RUNTIME) -> "T | Finding":
+    """What `run` returns, or the finding that its exception amounts to.
+
+    This is the only broad `except` of the system: candidate code may raise anything, SystemExit included.
+    """
+    try:
+        return run()
+    except BaseException as error:
+        return Finding(_reason(error, otherwise), one_line(error))
+
+
+def one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:400]
+
+
+def _reason(error: BaseException, otherwise: Reason) -> Reason:
+    # By name: these classes live in private modules of torch that move between versions.
+    name, text = type(error).__name__, str(error)
+    if isinstance(error, MemoryError) or name == "OutOfMemoryError" or "can't allocate memory" in text or "not enough memory" in text:
+        return Reason.OUT_OF_MEMORY
+    if name == "FakeTensorDeviceMismatchError" or "Expected all tensors to be on the same device" in text:
+        return Reason.DEVICE
+    if name == "DynamicOutputShapeException":
+        return Reason.DYNAMIC_SHAPE
+    if name in ("GuardOnDataDependentSymNode", "DataDependentOutputException"):
+        return Reason.COMPILE
+    return otherwise
