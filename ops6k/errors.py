@@ -30,3 +30,7 @@ class HubError(Ops6kError):
 
 class WorkerError(Ops6kError):
     """The machine is at fault: no device, no disk, a sandbox that cannot start."""
+
+
+class AlreadyBuilding(Ops6kError):
+    """Another build holds the data folder's lock."""

@@ -1,0 +1,179 @@
+"""The Prefect flow: the same table of stages, with retries, progress and artifacts; `python flows/build.py` serves it.
+
+Prefect says when, retries and what happened; what is up to date is decided by the stamps that every caller shares, so
+Prefect's own result cache is off. Cancelled or failed runs leave their work: the next run, from anywhere, goes on.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+from uuid import UUID
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # a worker loads this file by its path
+
+from prefect import flow, get_run_logger, task  # noqa: E402
+from prefect.artifacts import create_markdown_artifact, create_progress_artifact, create_table_artifact, update_progress_artifact  # noqa: E402
+from prefect.cache_policies import NO_CACHE  # noqa: E402
+from prefect.client.schemas.objects import State, TaskRun  # noqa: E402
+from prefect.tasks import Task, exponential_backoff  # noqa: E402
+from pydantic import Field  # noqa: E402
+
+from ops6k import progress, runner  # noqa: E402
+from ops6k.errors import EndpointError, HubError, WorkerError  # noqa: E402
+from ops6k.params import Params, load  # noqa: E402
+from ops6k.records import Report  # noqa: E402
+from ops6k.stages import STAGES, Stage  # noqa: E402
+
+_MAY_PASS = (WorkerError, EndpointError, HubError, ConnectionError, TimeoutError)
+_RETRY = exponential_backoff(backoff_factor=5)
+
+Preset = Annotated[
+    Literal["demo", "paper", "full"] | None,
+    Field(description="Overlay of params.yaml: demo, paper, or full. Empty: as params.yaml says."),
+]
+Settings = Annotated[list[str], Field(description="Overrides of single parameters, e.g. screen.timeout_s=30.")]
+PublishTo = Annotated[
+    str | None, Field(description="Hub organisation or user to publish data set and agent to. Empty: publish nothing.")
+]
+Fresh = Annotated[bool, Field(description="Start anew instead of going on; answers of an LLM that were paid for are kept.")]
+
+
+class Artifacts:
+    """A stage's progress as an artifact of its task run, renewed every few seconds, and as lines in its log."""
+
+    def __init__(self, every_s: float = 5.0) -> None:
+        self.every_s = every_s
+        self.log = get_run_logger()
+        self.ids: dict[str, UUID] = {}
+        self.shown_at = 0.0
+
+    def show(self, tracker: progress.Tracker) -> None:
+        share = 100.0 * tracker.done / tracker.total if tracker.total else 0.0
+        if tracker.stage not in self.ids:
+            self.ids[tracker.stage] = create_progress_artifact(
+                share, key=f"progress-{tracker.stage}", description=progress.line(tracker)
+            )
+        elif time.monotonic() - self.shown_at >= self.every_s:
+            self._renew(tracker, share)
+
+    def end(self, tracker: progress.Tracker) -> None:
+        self._renew(tracker, 100.0 if tracker.done >= tracker.total else 100.0 * tracker.done / tracker.total)
+
+    def _renew(self, tracker: progress.Tracker, share: float) -> None:
+        self.shown_at = time.monotonic()
+        self.log.info(progress.line(tracker))
+        update_progress_artifact(self.ids[tracker.stage], share, description=progress.line(tracker))
+
+
+def _may_pass(_task: Task, _run: TaskRun, state: State) -> bool:
+    """Only what is ours or the network's is tried again."""
+    return isinstance(state.result(raise_on_failure=False), _MAY_PASS)
+
+
+def _stage_task(stage: Stage) -> Task:
+    """The task of one stage. It takes plain values, which the UI shows, and its caller holds the data folder's lock."""
+
+    @task(
+        name=stage.name,
+        description=stage.does,
+        tags=stage.tags,
+        retries=stage.retries,
+        retry_delay_seconds=_RETRY(stage.retries) if stage.retries else None,
+        retry_jitter_factor=1.0,
+        retry_condition_fn=_may_pass,
+        cache_policy=NO_CACHE,
+        persist_result=False,
+    )
+    def run(preset: str | None, settings: list[str]) -> Report:
+        params, data = _project(preset, settings)
+        done = runner.read_report(stage, params, data) if runner.up_to_date(stage, params, data) else None
+        if done is not None:
+            get_run_logger().info("%s is up to date", stage.name)
+            return done
+        token = progress.display.set(Artifacts())
+        try:
+            return runner.perform(stage, params, data)
+        finally:
+            progress.display.reset(token)
+
+    return run
+
+
+def _project(preset: str | None, settings: list[str]) -> tuple[Params, Path]:
+    return load(ROOT / "params.yaml", preset=preset, settings=settings), ROOT / "data"
+
+
+@flow(name="ops6k", description="Harvest, fuse, screen, dedup, assemble, train and report; publish where told to.")
+def build(preset: Preset = None, settings: Settings = [], publish_to: PublishTo = None, fresh: Fresh = False) -> None:  # noqa: B006 - Prefect shows it
+    """Builds data set, agent and report; goes on where an earlier run stopped."""
+    params, data = _project(preset, settings)
+    with runner.locked(data):
+        if fresh:
+            runner.clear(STAGES, params, data)
+        reports = [_stage_task(stage)(preset, settings) for stage in STAGES]
+        _artifacts(reports, data)
+        _publish(params, data, publish_to)
+        _record(params)
+
+
+def _artifacts(reports: list[Report], data: Path) -> None:
+    """The funnel as a table, and what was made as a page."""
+    rows = [
+        {"stage": report.stage, "taken": report.taken, "kept": report.kept, "reason": funnel.reason, "count": funnel.count}
+        for report in reports
+        for funnel in report.reasons or ()
+    ]
+    totals = [{"stage": r.stage, "taken": r.taken, "kept": r.kept, "seconds": round(r.seconds, 1)} for r in reports]
+    create_table_artifact(totals, key="stages", description="What each stage took and kept")
+    create_table_artifact(rows, key="funnel", description="Every reason, stage by stage")
+    notes = [f"- **{report.stage}**: {note}" for report in reports for note in report.notes]
+    places = [f"{name}: `{data / name}`" for name in ("dataset", "agent", "report")]
+    create_markdown_artifact(
+        "\n\n".join(["# Ops6K build", *places, "\n".join(notes)]), key="report", description="Where the results are"
+    )
+
+
+def _publish(params: Params, data: Path, to: str | None) -> None:
+    log = get_run_logger()
+    if not (to or params.publish.to):
+        log.info("nothing is published: publish_to names no Hub organisation or user")
+        return
+    _publish_task(str(params.root / "params.yaml"), to or params.publish.to, params.publish.private)
+
+
+@task(
+    name="publish",
+    tags=["hub"],
+    retries=2,
+    retry_delay_seconds=_RETRY(2),
+    retry_jitter_factor=1.0,
+    retry_condition_fn=_may_pass,
+    cache_policy=NO_CACHE,
+)
+def _publish_task(params: str, to: str, private: bool) -> None:
+    raise NotImplementedError
+
+
+def _record(params: Params) -> None:
+    """Tells DVC what was made, so that `dvc status` is clean, where params.yaml alone says how it was made."""
+    log = get_run_logger()
+    if not (ROOT / ".dvc").is_dir() or not (ROOT / "dvc.yaml").is_file():
+        log.info("no DVC project here: nothing recorded")
+    elif params != load(ROOT / "params.yaml"):
+        log.warning(
+            "not recorded in DVC: preset or settings differ from params.yaml; write them there to have `dvc status` clean"
+        )
+    else:
+        done = subprocess.run(
+            [sys.executable, "-m", "dvc", "commit", "-f", "-q"], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        log.info("recorded in DVC" if done.returncode == 0 else f"dvc commit failed: {done.stderr.strip()}")
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    build.serve(name="build", limit=1)
