@@ -1,0 +1,5 @@
+"""The LLM source: prompts out, answers in, candidates kept. See client.py for the endpoint, prompts.py for what is asked."""
+
+from ops6k.fuse.llm.source import LlmSource, dry
+
+__all__ = ["LlmSource", "dry"]

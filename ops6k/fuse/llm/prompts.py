@@ -1,0 +1,166 @@
+"""The prompt of one wanted candidate: operators drawn from the harvest, a size budget from the target, two templates.
+
+Everything depends on (seed, index) alone, so that a stretch of a run can be asked for anywhere and any time.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ops6k import store
+from ops6k import target as targets
+from ops6k.errors import MissingInput, ParamsError
+from ops6k.fuse.llm.requests import Prompt
+from ops6k.fuse.sources import Wanted
+from ops6k.labels import key
+from ops6k.params import Params
+from ops6k.records import Operator
+
+# One additive sequence for each of five places and one for the run time: the square roots of distinct primes are not
+# related, so the places combine freely, yet every run of n candidates uses each operator as often as it should.
+_STEPS = tuple(math.sqrt(prime) % 1 for prime in (7, 11, 13, 17, 19, 23))
+_STARTS = (0.7548776662466927, 0.5698402909980532, 0.3247179572447460, 0.8191725133961645, 0.6710436067037893, 0.1379)
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What one prompt asks for."""
+
+    operators: tuple[Operator, ...]
+    prompt: Prompt
+
+
+class Deck:
+    """Usable operators on the line from 0 to 1, by category; rare categories get more room than their number.
+
+    A category of n operators gets room in proportion to sqrt(n): 200 pointwise functions do not drown 9 convolutions.
+    """
+
+    def __init__(self, operators: Sequence[Operator]) -> None:
+        self.operators = sorted(operators, key=lambda operator: (operator.category, operator.name))
+        sizes = Counter(operator.category for operator in self.operators)
+        room = [1 / math.sqrt(sizes[operator.category]) for operator in self.operators]
+        total, reached, self._ends = sum(room), 0.0, []
+        for part in room:
+            reached += part / total
+            self._ends.append(reached)
+
+    def at(self, place: float, *, dtype: str, without: Sequence[str]) -> Operator | None:
+        """The operator at a place in [0, 1), or the next that takes the dtype and is not in `without`; None where none does."""
+        first = sum(end <= place for end in self._ends)
+        for step in range(len(self.operators)):
+            operator = self.operators[(first + step) % len(self.operators)]
+            if operator.name not in without and (dtype in operator.dtypes or not operator.dtypes):
+                return operator
+        return None
+
+
+class Briefs:
+    """Makes prompts; reads seed_ops/, prompts/ and the target once."""
+
+    def __init__(self, params: Params) -> None:
+        self.params = params
+        self.target = targets.load(params.path(params.target))
+        usable = [operator for operator in catalogue(params.path("seed_ops")) if operator.usable and not operator.stochastic]
+        self._by_name = {operator.name: operator for operator in usable}
+        self._category = {key(operator.name): operator.category for operator in usable}
+        self._transformers = Deck([operator for operator in usable if operator.library == "transformers"])
+        self._torch = Deck([operator for operator in usable if operator.library != "transformers"])
+        self._templates = _Templates(params.path("prompts"))
+        self._system = self._templates.render(
+            "system.j2",
+            window_ms=params.screen.window_ms,
+            tolerance=params.screen.tolerance,
+            memory_gib=params.screen.memory_gib,
+            device=self.target.device_name or self.target.device,
+        )
+
+    def brief(self, wanted: Wanted) -> Brief:
+        """The prompt of one candidate; raises MissingInput where the harvest holds nothing that fits."""
+        operators = self._named(wanted) if wanted.operators else self._drawn(wanted)
+        low_ms, high_ms = self.params.fuse.target_ms
+        aim_ms = low_ms * (high_ms / low_ms) ** _place(wanted, 5)
+        user = self._templates.render(
+            "fuse.j2",
+            operators=operators,
+            depth=len(operators),
+            dtype=wanted.dtype,
+            number=wanted.index,
+            aim_ms=_two_digits(aim_ms),
+            megabytes=_two_digits(aim_ms * self.target.bandwidth_gbs),
+            gigaflops=_two_digits(aim_ms * self.target.rate(wanted.dtype) / 1e12),
+        )
+        return Brief(operators, Prompt(self._system, user))
+
+    def categories(self, ops: Sequence[str]) -> tuple[str, ...]:
+        """Categories of labels, each once; a label that was not harvested has none."""
+        return tuple(dict.fromkeys(self._category[key(label)] for label in ops if key(label) in self._category))
+
+    def _named(self, wanted: Wanted) -> tuple[Operator, ...]:
+        unknown = [name for name in wanted.operators if name not in self._by_name]
+        if unknown:
+            raise MissingInput(f"seed_ops has no usable operator {unknown[0]!r}; see `ops6k harvest`")
+        return tuple(self._by_name[name] for name in wanted.operators)
+
+    def _drawn(self, wanted: Wanted) -> tuple[Operator, ...]:
+        drawn: list[Operator] = []
+        for position in range(wanted.depth):
+            deck = self._transformers if wanted.with_transformers and position == 0 else self._torch
+            names = [operator.name for operator in drawn]
+            operator = deck.at(_place(wanted, position), dtype=wanted.dtype, without=names)
+            if operator is None:
+                library = "transformers" if deck is self._transformers else "torch"
+                raise MissingInput(
+                    f"seed_ops/{library}.jsonl: too few usable {wanted.dtype} operators for depth {wanted.depth}; run `ops6k harvest`"
+                )
+            drawn.append(operator)
+        return tuple(drawn)
+
+
+def catalogue(folder: Path) -> list[Operator]:
+    """Every harvested operator; raises MissingInput where there are none or a line is damaged."""
+    operators = []
+    for file in sorted(folder.glob("*.jsonl")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                operators.append(store.from_plain(Operator, json.loads(line)))
+            except (ValueError, KeyError, TypeError):
+                raise MissingInput(f"{file}:{number}: no operator record; `ops6k harvest` writes the file") from None
+    if not operators:
+        raise MissingInput(f"{folder}: no operators; `ops6k harvest` makes them")
+    return operators
+
+
+def _place(wanted: Wanted, position: int) -> float:
+    """A number in [0, 1): where sequence `position` stands at this index."""
+    return (wanted.seed * _STARTS[position] + (wanted.index + 1) * _STEPS[position]) % 1
+
+
+def _two_digits(value: float) -> str:
+    """72,000 for 71,873.2; 0.24 for 0.2401."""
+    return f"{float(f'{value:.2g}'):,.10g}"
+
+
+class _Templates:
+    def __init__(self, folder: Path) -> None:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+        self.folder = folder
+        self._environment = Environment(
+            loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+
+    def render(self, name: str, **values: object) -> str:
+        """The text; raises MissingInput without the file, ParamsError where the template is wrong."""
+        from jinja2 import TemplateError, TemplateNotFound
+
+        try:
+            return self._environment.get_template(name).render(values).strip() + "\n"
+        except TemplateNotFound:
+            raise MissingInput(f"{self.folder / name}: no such template") from None
+        except TemplateError as error:
+            line = f" line {error.lineno}" if getattr(error, "lineno", None) else ""
+            raise ParamsError(f"{self.folder / name}{line}: {error.message}") from None
