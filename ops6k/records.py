@@ -80,13 +80,17 @@ class Operator:
     name: str
     """As a label: nn.Linear, F.relu, torch.cumsum; transformers operators are transformers.<Class>."""
     library: str
+    """torch or transformers."""
     version: str
+    """Version of the library."""
     module: str
     """Import path of what defines it."""
     kind: str
     """module (an nn.Module class) or function."""
     category: str
+    """What kind of operator it is: activation, norm, convolution, ..."""
     signature: str
+    """Its call, as inspect or the documentation gives it."""
     doc: str
     """First line of its documentation, cut at 160 characters."""
     arity: int
@@ -94,6 +98,7 @@ class Operator:
     ranks: tuple[int, ...]
     """Ranks of the first tensor argument that it was seen to accept."""
     dtypes: tuple[str, ...]
+    """Floating-point types that it was seen to accept."""
     stochastic: bool
     """A call moves the generator's state, or repeats differ."""
     usable: bool
