@@ -1,0 +1,71 @@
+"""Tasks and times made by hand for the tests of train: a rule that a policy can learn, and no single plan can follow."""
+
+import random
+
+from ops6k import records
+from ops6k.records import Checks, Environment, Task, Timing, Work
+from ops6k.train.plans import BY_NAME, applicable
+from ops6k.train.times import PlanStatus, PlanTime, TimeTable
+
+GPU = Environment("synthetic", "made-up GPU", "1.0", "2.13.0", "3.6.0", "3.11.9", "highest", False)
+CPU = Environment("cpu", "cpu", None, "2.13.0", None, "3.11.9", "highest", False)
+
+FAMILIES = {
+    "nn.Conv2d": (("convolution", "relu"), "no_layout_optimization"),
+    "torch.matmul": (("mm", "relu"), "max_autotune_gemm"),
+    "F.layer_norm": (("native_layer_norm", "relu"), "coordinate_descent_pointwise"),
+    "F.softmax": (("_softmax", "relu"), "looped_reductions"),
+    "torch.exp": (("exp", "relu"), "cudagraphs"),
+}
+"""Label: its ATen operators, and the one plan that reaches 3 for it."""
+
+
+def task(number: int, label: str = "torch.exp", *, environment: Environment = GPU, code: str | None = None) -> Task:
+    """A task of one family, of a size drawn by its number."""
+    rng = random.Random(number)
+    operators = FAMILIES.get(label, (("relu",), ""))[0]
+    size = rng.randint(10**6, 10**8)
+    eager_ms = 1 + 20 * rng.random()
+    timing = Timing(eager_ms, 0.98 * eager_ms, 1.02 * eager_ms, eager_ms + 0.01, eager_ms / 1.2, eager_ms / 1.2, 15, False)
+    work = Work(3 * size, size, 2 * size, 2 * size, eager_ms, eager_ms / 4, 8, operators)
+    checks = Checks(True, False, 0.9, (0.95,), 0.4, 0.02, "zeros", 1e-2, 1e-2, "0" * 8)
+    code = code or f"# {label} {number}"
+    return Task(
+        records.task_id(code), (label, "F.relu"), "torch#2", code, 2, ("made", "up"), "float32", "by hand", None, None, 0, number,
+        f"c{number}", timing, work, checks, None, environment, "CC-BY-4.0", "nobody",
+    )  # fmt: skip
+
+
+def plan_time(of: Task, plan: str, ratio_eager: float = 1.0, ratio_compiled: float = 1.0, **other: object) -> PlanTime:
+    """A correct measurement with a narrow interval, unless `other` says otherwise."""
+    numbers: dict[str, object] = {"ms": of.timing.eager_ms / ratio_eager}
+    for against, ratio in (("eager", ratio_eager), ("compiled", ratio_compiled)):
+        numbers |= {f"ratio_{against}": ratio, f"ratio_{against}_low": 0.99 * ratio, f"ratio_{against}_high": 1.01 * ratio}
+    known = {"repeats": 15, "status": PlanStatus.CORRECT, "message": ""}
+    return PlanTime(of.task_id, plan, BY_NAME[plan].definition, "synthetic", "made-up GPU", "1.0", "2.13", "3.6", **(known | numbers | other))
+
+
+def failed(of: Task, plan: str, status: PlanStatus = PlanStatus.FAILED) -> PlanTime:
+    return PlanTime(of.task_id, plan, BY_NAME[plan].definition, "synthetic", "", None, "", None, 15, status, "made to fail")
+
+
+def family_tasks(count: int, first: int = 0) -> list[Task]:
+    """Tasks of the families in turn."""
+    labels = list(FAMILIES)
+    return [task(number, labels[number % len(labels)]) for number in range(first, first + count)]
+
+
+def family_table(tasks: list[Task]) -> TimeTable:
+    """Each family's own plan reaches 3; max_autotune_no_cudagraphs fails; everything else is as default compile, which reaches 2."""
+    rows = []
+    for of in tasks:
+        winner = FAMILIES[of.ops[0]][1]
+        for plan in applicable(of):
+            if plan.name == "max_autotune_no_cudagraphs":
+                rows.append(failed(of, plan.name))
+            elif plan.backend == "eager":
+                rows.append(plan_time(of, plan.name, 1.0, 1 / 1.2))
+            else:
+                gain = 1.3 if plan.name == winner else 1.0
+                rows.append(plan_time(of, plan.name, 1.2 * gain, gain))
+    return TimeTable(rows)
