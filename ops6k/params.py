@@ -111,6 +111,8 @@ class TrainParams:
     """Environment steps of PPO."""
     repeats: int = 15
     """Paired repeats of one measurement."""
+    replay_times: str | None = None
+    """A plan_times.parquet whose times are used instead of measuring."""
 
 
 @dataclass(frozen=True, slots=True)
