@@ -1,0 +1,313 @@
+"""The dataflow of a task as its source shows it: which operator feeds which, found without running anything.
+
+forward is walked symbolically; modules are followed to where __init__ makes them, helper classes and functions are
+entered, views and shape arithmetic are seen through. So a functional rewrite, another order of independent statements and
+a helper class give the same graph. Loops and branches are walked once; modules handed around as arguments stay hidden.
+The ATen operators of a dry run say more (ops6k.screen); this stands in where there is no trace, and orders the operators.
+"""
+
+import ast
+from dataclasses import dataclass, field
+
+from ops6k.dedup.program import INPUT_FUNCTIONS, Program, digest, methods, model, self_attribute, self_name
+from ops6k.labels import CONTAINERS, OPERATORS, SHAPE, key
+
+_NOT_TENSORS = frozenset("shape device dtype ndim is_cuda requires_grad training itemsize".split())
+_SIZE_CALLS = frozenset("size dim numel len range int float isinstance print device".split())
+_MOST_DEEP = 16
+_HIDDEN = "?hidden"
+"""Key of a call that cannot be followed. No operator starts with a question mark."""
+_INPUT = "?input"
+_THROUGH = ""
+"""Key of a node that only passes its inputs on."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    operators: tuple[str, ...]
+    """Keys in dataflow order: inputs before what uses them, outputs last; dead ones are left out."""
+    digest: str | None
+    """16 hex digits of the graph; None where nothing computes or where a call could not be followed."""
+
+
+def trace(program: Program) -> Flow:
+    """The dataflow of the model's forward (or of the functions, where there is no class)."""
+    walker = _Walker(program)
+    start = model(program)
+    if start:
+        outputs = walker.enter_class(program.classes[start], [], outermost=True)
+    else:
+        outputs = [walker.enter(function, [], None) for name, function in program.functions.items() if name not in INPUT_FUNCTIONS]
+    order = walker.reachable(outputs)
+    operators = tuple(name for node in order if (name := walker.nodes[node][0]) not in (_THROUGH, _HIDDEN) and not name.startswith(_INPUT))
+    hidden = any(walker.nodes[node][0] == _HIDDEN for node in order)
+    return Flow(operators, None if hidden or not operators else walker.digest(outputs, order))
+
+
+@dataclass(slots=True)
+class _Scope:
+    """Names of one call: values are node numbers, modules the expressions that make them."""
+
+    self_: str | None
+    cls: ast.ClassDef | None
+    values: dict[str, int | None] = field(default_factory=dict)
+    modules: dict[str, ast.expr] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
+    returned: list[int] = field(default_factory=list)
+
+
+class _Walker:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.nodes: list[tuple[str, tuple[int, ...]]] = []
+        self.numbered: dict[tuple[str, tuple[int, ...]], int] = {}
+        self.made: dict[str, dict[str, ast.expr]] = {}
+        self.depth = 0
+
+    def node(self, name: str, inputs: list[int | None]) -> int:
+        """The number of an operator on inputs; what is the same computation has the same number."""
+        known = (name, tuple(part for part in inputs if part is not None))
+        if known not in self.numbered:
+            self.numbered[known] = len(self.nodes)
+            self.nodes.append(known)
+        return self.numbered[known]
+
+    def join(self, inputs: list[int | None]) -> int | None:
+        """Several values as one; None where there is none, the value itself where there is one."""
+        present = [part for part in inputs if part is not None]
+        if len(present) < 2:
+            return present[0] if present else None
+        return self.node(_THROUGH, present)
+
+    # Modules and functions
+
+    def makers(self, cls: ast.ClassDef) -> dict[str, ast.expr]:
+        """What each member is made by: {'fc': <nn.Linear(i, o)>}."""
+        if cls.name not in self.made:
+            found: dict[str, ast.expr] = {}
+            for method in methods(cls).values():
+                for part in ast.walk(method):
+                    if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
+                        for target in part.targets if isinstance(part, ast.Assign) else [part.target]:
+                            name = self_attribute(target, self_name(method))
+                            if name is not None:
+                                found[name] = part.value
+            self.made[cls.name] = found
+        return self.made[cls.name]
+
+    def enter_class(self, cls: ast.ClassDef, inputs: list[int | None], outermost: bool = False) -> list[int]:
+        forward = methods(cls).get("forward")
+        if forward is None:
+            return [self.node(_HIDDEN, inputs)]
+        if outermost:
+            names = [*forward.args.posonlyargs, *forward.args.args][1:]
+            inputs = [self.node(f"{_INPUT}{i}", []) for i in range(len(names))]
+        result = self.enter(forward, inputs, cls)
+        return [] if result is None else [result]
+
+    def enter(self, function: Function, inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
+        """The value that a function returns for inputs."""
+        if self.depth >= _MOST_DEEP:
+            return self.node(_HIDDEN, inputs)
+        scope = _Scope(self_name(function) if cls else None, cls)
+        names = [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]][1 if cls else 0 :]
+        scope.values.update(zip(names, inputs, strict=False))
+        if function.args.vararg:
+            scope.values[function.args.vararg.arg] = self.join(inputs[len(names) :])
+        self.depth += 1
+        self.run(function.body, scope)
+        self.depth -= 1
+        return self.join(list(scope.returned))
+
+    def apply(self, maker: ast.expr, inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
+        """The value of a module, given by the expression that makes it, on inputs."""
+        if isinstance(maker, ast.IfExp):
+            return self.apply(maker.body, inputs, cls)
+        if isinstance(maker, ast.Starred):
+            return self.apply(maker.value, inputs, cls)
+        if isinstance(maker, ast.ListComp | ast.GeneratorExp):
+            return self.apply(maker.elt, inputs, cls)
+        if isinstance(maker, ast.List | ast.Tuple):
+            return self.chain(maker.elts, inputs, cls)
+        if not isinstance(maker, ast.Call):
+            return self.node(_HIDDEN, inputs)
+        if isinstance(maker.func, ast.Name) and maker.func.id in self.program.classes:
+            return self.join(list(self.enter_class(self.program.classes[maker.func.id], inputs)))
+        path = self.program.dotted(maker.func)
+        if path is None:
+            return self.node(_HIDDEN, inputs)
+        return self.chain(maker.args, inputs, cls) if key(path) in CONTAINERS else self.node(key(path), inputs)
+
+    def chain(self, makers: list[ast.expr], inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
+        for maker in makers:
+            named = isinstance(maker, ast.Tuple) and len(maker.elts) == 2 and isinstance(maker.elts[0], ast.Constant)
+            inputs = [self.apply(maker.elts[1] if named else maker, inputs, cls)]
+        return self.join(inputs)
+
+    # Statements
+
+    def run(self, body: list[ast.stmt], scope: _Scope) -> None:
+        for statement in body:
+            self.statement(statement, scope)
+
+    def statement(self, node: ast.stmt, scope: _Scope) -> None:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                self.bind(target, node.value, scope)
+        elif isinstance(node, ast.AugAssign):
+            result = self.value(ast.BinOp(node.target, node.op, node.value), scope)
+            self.set(node.target, result, scope)
+        elif isinstance(node, ast.Return):
+            result = self.value(node.value, scope)
+            scope.returned += [] if result is None else [result]
+        elif isinstance(node, ast.Expr):
+            self.effect(node.value, scope)
+        elif isinstance(node, ast.For):
+            self.loop(node.target, node.iter, scope)
+            self.run([*node.body, *node.orelse], scope)
+        elif isinstance(node, ast.FunctionDef):
+            scope.functions[node.name] = node
+        elif isinstance(node, ast.If | ast.While | ast.With | ast.Try):
+            self.run([*node.body, *getattr(node, "orelse", []), *getattr(node, "finalbody", [])], scope)
+
+    def effect(self, node: ast.expr, scope: _Scope) -> None:
+        """A statement for its effect: x.add_(y) changes x, parts.append(y) adds to it."""
+        result = self.value(node, scope)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            if node.func.attr == "append":
+                result = self.join([scope.values.get(node.func.value.id), *(self.value(part, scope) for part in node.args)])
+            if node.func.attr == "append" or node.func.attr.endswith("_"):
+                self.set(node.func.value, result, scope)
+
+    def bind(self, target: ast.expr, value: ast.expr | None, scope: _Scope) -> None:
+        both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List) and len(target.elts) == len(value.elts)
+        if both:
+            results = [self.value(part, scope) for part in value.elts]
+            for part, result in zip(target.elts, results, strict=True):
+                self.set(part, result, scope)
+        else:
+            self.set(target, self.value(value, scope), scope)
+
+    def set(self, target: ast.expr, result: int | None, scope: _Scope) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self.set(part, result, scope)
+        elif isinstance(target, ast.Starred):
+            self.set(target.value, result, scope)
+        elif isinstance(target, ast.Name):
+            scope.values[target.id] = result
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            scope.values[target.value.id] = self.join([scope.values.get(target.value.id), result])
+
+    def loop(self, target: ast.expr, source: ast.expr, scope: _Scope) -> None:
+        """Binds a loop's names: modules where it runs over members, values otherwise."""
+        makers = self.makers(scope.cls) if scope.cls else {}
+        members = [makers[name] for part in ast.walk(source) if (name := self_attribute(part, scope.self_)) in makers]
+        names = [part for part in ast.walk(target) if isinstance(part, ast.Name)]
+        for name, maker in zip(reversed(names), reversed(members), strict=False):
+            scope.modules[name.id] = maker
+        if not members:
+            self.set(target, self.value(source, scope), scope)
+
+    # Expressions
+
+    def value(self, node: ast.expr | None, scope: _Scope) -> int | None:
+        """The node of an expression; None for what is no tensor: numbers, shapes, strings, parameters."""
+        if isinstance(node, ast.Name):
+            return scope.values.get(node.id)
+        if isinstance(node, ast.Call):
+            return self.call(node, scope)
+        if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare):
+            return self.arithmetic(node, scope)
+        if isinstance(node, ast.Attribute):
+            return None if node.attr in _NOT_TENSORS or self_attribute(node, scope.self_) else self.value(node.value, scope)
+        if isinstance(node, ast.Subscript | ast.Starred):
+            return self.value(node.value, scope)
+        if isinstance(node, ast.ListComp | ast.GeneratorExp):
+            for part in node.generators:
+                self.loop(part.target, part.iter, scope)
+            return self.value(node.elt, scope)
+        if isinstance(node, ast.Tuple | ast.List | ast.IfExp | ast.BoolOp | ast.Dict):
+            return self.join([self.value(part, scope) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)])
+        if isinstance(node, ast.NamedExpr):
+            self.bind(node.target, node.value, scope)
+            return self.value(node.target, scope)
+        return None
+
+    def arithmetic(self, node: ast.BinOp | ast.UnaryOp | ast.Compare, scope: _Scope) -> int | None:
+        operator = node.ops[0] if isinstance(node, ast.Compare) else node.op
+        parts = [self.value(part, scope) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+        name = OPERATORS.get(type(operator).__name__)
+        return self.join(parts) if name is None or not any(part is not None for part in parts) else self.node(name, parts)
+
+    def call(self, node: ast.Call, scope: _Scope) -> int | None:
+        inputs = [self.value(part, scope) for part in [*node.args, *(k.value for k in node.keywords)]]
+        function = node.func
+        if isinstance(function, ast.Name):
+            return self.named_call(function.id, node, inputs, scope)
+        if path := self.program.dotted(function, scope.values):
+            return self.operator(key(path), inputs)
+        if isinstance(function, ast.Subscript | ast.Call):
+            return self.member_call(function, inputs, scope)
+        if not isinstance(function, ast.Attribute):
+            return self.node(_HIDDEN, inputs)
+        name = self_attribute(function, scope.self_)
+        if name is not None and scope.cls is not None:
+            own = methods(scope.cls).get(name)
+            return self.enter(own, inputs, scope.cls) if own else self.member(name, inputs, scope)
+        receiver = self.value(function.value, scope)
+        if receiver is None and function.attr in self.program.attributes:
+            return self.node(_HIDDEN, inputs) if any(part is not None for part in inputs) else None
+        return self.operator(key(function.attr), [receiver, *inputs])
+
+    def named_call(self, name: str, node: ast.Call, inputs: list[int | None], scope: _Scope) -> int | None:
+        if name in scope.modules:
+            return self.apply(scope.modules[name], inputs, scope.cls)
+        function = scope.functions.get(name) or self.program.functions.get(name)
+        if function:
+            return self.enter(function, inputs, None)
+        path = self.program.dotted(node.func, scope.values)
+        return self.operator(key(path), inputs) if path else self.join(inputs) if name not in _SIZE_CALLS else None
+
+    def member_call(self, function: ast.Subscript | ast.Call, inputs: list[int | None], scope: _Scope) -> int | None:
+        """self.layers[i](x), or nn.ReLU()(x)."""
+        if isinstance(function, ast.Call):
+            return self.apply(function, inputs, scope.cls)
+        name = self_attribute(function.value, scope.self_)
+        return self.member(name, inputs, scope) if name else self.node(_HIDDEN, inputs)
+
+    def member(self, name: str, inputs: list[int | None], scope: _Scope) -> int | None:
+        maker = self.makers(scope.cls).get(name) if scope.cls else None
+        return self.apply(maker, inputs, scope.cls) if maker is not None else self.node(_HIDDEN, inputs)
+
+    def operator(self, name: str, inputs: list[int | None]) -> int | None:
+        if name in _SIZE_CALLS:
+            return None
+        if name in SHAPE or not any(part is not None for part in inputs):
+            # An operator on parameters alone is part of the state.
+            return self.join(inputs)
+        return self.node(name, inputs)
+
+    # The graph
+
+    def reachable(self, outputs: list[int | None]) -> list[int]:
+        """Nodes that outputs depend on, in dataflow order (depth first, inputs before users)."""
+        order: dict[int, None] = {}
+        stack = [(node, False) for node in reversed(outputs) if node is not None]
+        while stack:
+            node, inputs_done = stack.pop()
+            if inputs_done:
+                order[node] = None
+            elif node not in order:
+                stack.append((node, True))
+                stack += [(part, False) for part in reversed(self.nodes[node][1])]
+        return list(order)
+
+    def digest(self, outputs: list[int | None], order: list[int]) -> str:
+        digests: dict[int, str] = {}
+        for node in order:
+            name, inputs = self.nodes[node]
+            digests[node] = digest(" ".join([name, *(digests[part] for part in inputs)]))
+        return digest(" ".join(digests[node] for node in outputs if node is not None))

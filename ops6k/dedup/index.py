@@ -1,0 +1,238 @@
+"""Benchmark indexes: what is known of the tasks that a set must not copy. Hashes, operator names and names; no source.
+
+An index is one Parquet file, data/benchmarks/NAME.parquet, made by `ops6k benchmark index`. Its metadata says where the
+tasks came from and which canonical form made it: one made by another form is refused, never compared.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ops6k import store
+from ops6k.dedup.canonical import Canonical, canonical
+from ops6k.dedup.program import digest, model, parse
+from ops6k.errors import MissingInput
+
+FOLDER = Path("data/benchmarks")
+METADATA = b"ops6k"
+
+Trace = Callable[[Sequence[str]], list[tuple[str, ...] | None]]
+"""Sources to the ATen operators of their forward, in dataflow order; None where it does not run."""
+
+# Its canonical form stands for the rules: if they change, old indexes do not fit.
+_PROBE = '''
+import torch, torch.nn as nn, torch.nn.functional as F
+SIZE = 4 * 8
+def scaled(x, by: float = 2.0):
+    return x * by
+class Block(nn.Module):
+    """A block."""
+    def __init__(self, width):
+        super(Block, self).__init__()
+        self.layers = nn.Sequential(nn.Linear(width, SIZE), nn.ReLU())
+    def forward(self, x):
+        return F.layer_norm(self.layers(x), (SIZE,))
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.register_buffer("mask", torch.ones(width))
+        self.block = Block(width)
+    def forward(self, x: torch.Tensor):
+        for i in range(2):
+            x += scaled(self.block(x)).softmax(dim=-1)
+        return torch.einsum("bi,bj->bij", x, x) if x.shape[0] > 1 else x.sum(axis=1)
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One task of a benchmark."""
+
+    name: str
+    level: int | None
+    benchmark: str
+    problem: int | None
+    """Its number in its level."""
+    canonical: str
+    """Digest of its canonical form."""
+    shingles: tuple[int, ...]
+    """xxhash (32 bit) of five canonical tokens in a row, sorted."""
+    operators: tuple[str, ...]
+    """Operator keys in dataflow order, as the source shows them."""
+    flow: str | None
+    """Digest of the source's dataflow graph."""
+    aten: tuple[str, ...] | None
+    """ATen operators of a dry run in dataflow order, views dropped; None where it does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an index came from: its file's metadata."""
+
+    source: str
+    """Public name of the source."""
+    revision: str | None
+    """Commit or version."""
+    references: int
+    skipped: int
+    """Files and rows without a model."""
+    scheme: str
+    """The canonical form that made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One task of a benchmark before it is indexed."""
+
+    name: str
+    level: int | None
+    problem: int | None
+    code: str
+
+
+def build_index(
+    source: str | Path, name: str, *, folder: Path = FOLDER, trace: Trace | None = None, origin: tuple[str, str | None] | None = None
+) -> Path:
+    """Writes FOLDER/NAME.parquet from a folder of Python files, a Parquet or JSONL file, or a Hub id.
+
+    trace: how ATen operators are found; None leaves them unknown. origin: public name and revision of the source; by
+    default the source as given. Raises MissingInput where there is no such source or no task in it.
+    """
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise MissingInput(f"benchmark name {name!r}: letters, digits, points and dashes only")
+    taken = list(_sources(source))
+    kept = [(one, form) for one in taken if (form := _form(one.code))]
+    if not kept:
+        raise MissingInput(f"{source}: no task found ({len(taken)} files or rows, none with a Model class); no index written")
+    references = [
+        Reference(one.name, one.level, name, one.problem, form.digest, tuple(form.shingles.tolist()), form.operators, form.flow, None)
+        for one, form in kept
+    ]
+    codes = {one.name: one.code for one, _ in kept}
+    references = _without_repeats(references)
+    if trace:
+        found = trace([codes[reference.name] for reference in references])
+        references = [replace(reference, aten=operators) for reference, operators in zip(references, found, strict=True)]
+    public, revision = origin or (str(source), None)
+    return _write(folder / f"{name}.parquet", references, Origin(public, revision, len(references), len(taken) - len(kept), scheme()))
+
+
+def load_index(path: Path) -> list[Reference]:
+    """The references of an index; raises MissingInput where it is absent, unreadable, empty or of another canonical form."""
+    remedy = f"`ops6k benchmark index PATH_OR_HUB_ID --name {path.stem}` makes it"
+    if not path.exists():
+        raise MissingInput(f"{path}: no such benchmark index; {remedy}")
+    references = store.read_rows(path, Reference)
+    if not references:
+        raise MissingInput(f"{path}: the benchmark index is empty; {remedy} anew")
+    if origin(path).scheme != scheme():
+        raise MissingInput(f"{path}: the benchmark index was made by another canonical form; {remedy} anew")
+    return references
+
+
+def load_indexes(paths: Iterable[Path]) -> list[Reference]:
+    """The references of all indexes. No index, no pass: raises MissingInput where none is named."""
+    references = [reference for path in paths for reference in load_index(path)]
+    if not references:
+        raise MissingInput("dedup.benchmarks in params.yaml names no benchmark index: nothing would be compared; `ops6k benchmark index` makes one")
+    return references
+
+
+def origin(path: Path) -> Origin:
+    """Where an index came from; raises MissingInput where the file does not say."""
+    metadata = pq.read_schema(path).metadata or {}
+    if METADATA not in metadata:
+        raise MissingInput(f"{path}: no benchmark index (its metadata is missing); `ops6k benchmark index` makes one")
+    return store.from_plain(Origin, json.loads(metadata[METADATA]))
+
+
+def scheme() -> str:
+    """16 hex digits that change with the canonical form."""
+    form = canonical(_PROBE)
+    return digest(f"{form.text} {form.shingles.tolist()} {form.operators} {form.flow}")
+
+
+def _form(code: str) -> Canonical | None:
+    """The canonical form of a task; None for a file without a class."""
+    program = parse(code)
+    return canonical(code) if program and model(program) else None
+
+
+def _write(path: Path, references: list[Reference], made: Origin) -> Path:
+    schema = store.schema_of(Reference).with_metadata({METADATA: json.dumps(store.to_plain(made)).encode()})
+    table = pa.Table.from_pylist([store.to_plain(reference) for reference in references], schema=schema)
+    with store.whole_file(path) as aside:
+        pq.write_table(table, aside, compression="zstd")
+    return path
+
+
+def _without_repeats(references: list[Reference]) -> list[Reference]:
+    """An earlier version of a problem counts only where it differs from the current one."""
+    seen: set[tuple] = set()
+    kept = []
+    for reference in sorted(references, key=lambda r: ("@" in r.name, r.level or 0, r.problem or 0, r.name)):
+        what = (reference.level, reference.problem, reference.canonical)
+        if "@" not in reference.name or what not in seen:
+            kept.append(reference)
+            seen.add(what)
+    return kept
+
+
+def _sources(source: str | Path) -> Iterable[Source]:
+    path = Path(source)
+    if path.is_dir():
+        return _folder(path)
+    if path.suffix in (".parquet", ".jsonl") or path.exists():
+        return [_row(row, i) for i, row in enumerate(_table(path))]
+    if isinstance(source, Path) or str(source).count("/") != 1:
+        raise MissingInput(f"{source}: neither a folder, nor a Parquet or JSONL file, nor a Hub id (owner/name)")
+    from ops6k.dedup import hub
+
+    return [_row(row, i) for i, row in enumerate(hub.rows(str(source)))]
+
+
+def _folder(root: Path) -> Iterable[Source]:
+    """Python files below a folder. A folder above levelN that is not the root names an earlier version: name@folder."""
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).parts[:-1]
+        level = next((i for i, part in enumerate(parts) if re.fullmatch(r"level_?\d+", part)), None)
+        version = parts[level - 1] if level else None
+        yield Source(
+            name=path.stem if version is None else f"{path.stem}@{version}",
+            level=None if level is None else int(re.sub(r"\D", "", parts[level])),
+            problem=_leading_number(path.stem),
+            code=path.read_text(encoding="utf-8", errors="replace"),
+        )
+
+
+def _table(path: Path) -> list[dict]:
+    try:
+        if path.suffix == ".jsonl":
+            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        else:
+            rows = pq.read_table(path).to_pylist()
+    except FileNotFoundError:
+        raise MissingInput(f"{path}: no such file") from None
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise MissingInput(f"{path}: not readable as Parquet or JSONL ({str(error).splitlines()[0]})") from None
+    return rows
+
+
+def _row(row: dict, number: int) -> Source:
+    """A row with a `code` column; name, level and problem_id are used where they are there."""
+    if not isinstance(row, dict) or not isinstance(row.get("code"), str):
+        raise MissingInput(f"row {number}: no column `code` with the source of a task")
+    name = next((str(row[column]) for column in ("name", "task_id", "id") if row.get(column) is not None), f"row-{number}")
+    level = row.get("level")
+    problem = row.get("problem_id")
+    return Source(name, level if isinstance(level, int) else None, problem if isinstance(problem, int) else None, row["code"])
+
+
+def _leading_number(text: str) -> int | None:
+    found = re.match(r"\d+", text)
+    return int(found[0]) if found else None
