@@ -85,6 +85,19 @@ class ScreenParams:
     """A verdicts folder whose measured times are used instead of measuring, candidate by candidate."""
 
 
+_DEDUP_RULES: dict[str, typing.Literal["reject", "flag"]] = {
+    "benchmark/canonical": "reject",
+    "benchmark/graph": "reject",
+    "benchmark/text": "reject",
+    "benchmark/contains": "flag",
+    "benchmark/operators": "flag",
+    "set/exact": "reject",
+    "set/canonical": "reject",
+    "set/graph": "reject",
+    "set/text": "reject",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class DedupParams:
     benchmarks: tuple[str, ...] = ("data/benchmarks/kernelbench.parquet",)
@@ -92,6 +105,17 @@ class DedupParams:
     """Exact Jaccard similarity of canonical 5-grams from which text counts as near."""
     num_perm: int = 128
     seed: int = 1
+    rules: dict[str, typing.Literal["reject", "flag"]] = field(default_factory=lambda: dict(_DEDUP_RULES))
+    """What a match does, by where/channel (the channels: ops6k/dedup/decide.py)."""
+    sized_depth: int = 2
+    """Up to so many operators, another class of sizes is another task of the set; never against a benchmark."""
+    size_factor: float = 8.0
+    """Sizes within this factor are of one class; attributes (numbers under 16, fractions) must be equal."""
+
+    def __post_init__(self) -> None:
+        if set(self.rules) != set(_DEDUP_RULES):
+            odd = sorted(set(self.rules) ^ set(_DEDUP_RULES))[0]
+            raise ValueError(f"rules: {odd!r} is {'unknown' if odd in self.rules else 'missing'}; needed: {', '.join(_DEDUP_RULES)}")
 
 
 @dataclass(frozen=True, slots=True)
