@@ -24,7 +24,7 @@ from ops6k.fuse.llm.requests import Request
 from ops6k.params import LlmParams
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import APIStatusError
 
 _SECRET = re.compile(r"\b(sk|hf)[-_][\w-]{8,}")
 

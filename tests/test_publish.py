@@ -1,0 +1,233 @@
+"""Publishing, against a Hub in memory over real HTTP."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ops6k import params as parameters
+from ops6k.errors import HubError, MissingInput
+from ops6k.params import Params
+from ops6k.publish import hub, publish, to_folder
+from tests.servers import hub_server
+from tests.servers.hub_server import HubServer
+
+ROOT = Path(__file__).parent.parent
+CARD = "---\nlicense: cc-by-4.0\nconfigs:\n- config_name: default\n  data_files:\n  - {split: train, path: data/train-*.parquet}\n---\n# Tasks\n"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr(hub, "_PAUSES_S", (0.01, 0.01, 0.01))
+    with hub_server.running() as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.url)
+        monkeypatch.setenv("HF_TOKEN", hub_server.TOKEN)
+        yield running
+
+
+@pytest.fixture
+def params() -> Params:
+    return parameters.load(ROOT / "params.yaml")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    data = tmp_path / "data"
+    (data / "dataset" / "data").mkdir(parents=True)
+    (data / "dataset" / "README.md").write_text(CARD)
+    rows = {"task_id": ["a", "b"], "ops": [["nn.Linear"], ["F.relu", "torch.sum"]], "code": ["x = 1", "x = 2"]}
+    pq.write_table(pa.table(rows), data / "dataset" / "data" / "train-00000.parquet", compression="zstd")
+    (data / "agent").mkdir()
+    (data / "agent" / "policy.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{}      ")
+    (data / "agent" / "config.json").write_text("{}")
+    (data / "agent" / ".cache").write_text("left here")
+    return data
+
+
+def files_of(server: HubServer, kind: str, name: str) -> set[str]:
+    return set(server.repos[kind, name].commits[-1][1]) - {".gitattributes"}
+
+
+def test_dataset_and_agent_go_to_two_private_repositories_in_one_commit_each(
+    server: HubServer, params: Params, data: Path
+) -> None:
+    lines = publish(params, data, what="all", to="lab")
+    assert files_of(server, "dataset", "lab/ops6k") == {"README.md", "data/train-00000.parquet"}
+    assert files_of(server, "model", "lab/ops6k-agent") == {"policy.safetensors", "config.json"}
+    for (_, name), repo in server.repos.items():
+        assert repo.private
+        assert len(repo.commits) == 2  # the Hub's own first one, and ours
+        assert any(name in line and repo.commits[-1][0] in line for line in lines)
+    assert not server.unknown
+
+
+def test_publishing_the_same_again_makes_no_commit_and_says_so(server: HubServer, params: Params, data: Path) -> None:
+    publish(params, data, what="dataset", to="lab")
+    (line,) = publish(params, data, what="dataset", to="lab")
+    assert "nothing changed" in line
+    assert len(server.repos["dataset", "lab/ops6k"].commits) == 2
+
+
+def test_a_changed_folder_replaces_what_the_repository_held(server: HubServer, params: Params, data: Path) -> None:
+    publish(params, data, what="agent", to="lab")
+    (data / "agent" / "config.json").rename(data / "agent" / "actions.json")
+    publish(params, data, what="agent", to="lab")
+    assert files_of(server, "model", "lab/ops6k-agent") == {"policy.safetensors", "actions.json"}
+    assert ".gitattributes" in server.repos["model", "lab/ops6k-agent"].commits[-1][1]
+    assert len(server.repos["model", "lab/ops6k-agent"].commits) == 3
+
+
+@pytest.mark.slow
+def test_what_was_published_is_what_load_dataset_loads(server: HubServer, params: Params, data: Path, tmp_path: Path) -> None:
+    publish(params, data, what="dataset", to="lab")
+    sha = server.repos["dataset", "lab/ops6k"].commits[-1][0]
+    script = "import json, sys; from datasets import load_dataset; print(json.dumps(load_dataset('lab/ops6k', revision=sys.argv[1])['train'][:]))"
+    # A process of its own: datasets reads HF_ENDPOINT when it is imported.
+    env = os.environ | {"HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    done = subprocess.run([sys.executable, "-c", script, sha], env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout) == pq.read_table(data / "dataset" / "data" / "train-00000.parquet").to_pydict()
+
+
+@pytest.mark.parametrize("where", ["/api/repos/create", "GET /api/datasets", "/tree/", "/commit/", "validate-yaml"])
+def test_a_hub_that_fails_once_is_asked_again(server: HubServer, params: Params, data: Path, where: str) -> None:
+    server.faults.append((where, 503))
+    publish(params, data, what="dataset", to="lab")
+    assert not server.faults
+    assert len(server.repos["dataset", "lab/ops6k"].commits) == 2
+
+
+def test_a_commit_whose_reply_was_lost_is_found_done(server: HubServer, params: Params, data: Path) -> None:
+    publish(params, data, what="agent", to="lab")
+    (data / "agent" / "config.json").rename(data / "agent" / "actions.json")  # a deletion: repeated blindly it would fail
+    server.lost.append("/commit/")
+    publish(params, data, what="agent", to="lab")
+    assert not server.lost
+    assert len(server.repos["model", "lab/ops6k-agent"].commits) == 3
+
+
+def test_a_hub_that_keeps_failing_is_one_clear_line(server: HubServer, params: Params, data: Path) -> None:
+    server.faults.extend([("/api/repos/create", 500)] * 10)
+    with pytest.raises(HubError, match=r"^lab/ops6k: the Hub answers 500: [^\n]+$"):
+        publish(params, data, what="dataset", to="lab")
+
+
+def test_a_hub_that_is_not_there_is_one_clear_line(
+    server: HubServer, params: Params, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(HubError, match=r"^lab/ops6k: the Hub cannot be reached: [^\n]+$"):
+        publish(params, data, what="dataset", to="lab")
+
+
+def test_a_commit_by_somebody_else_in_between_is_not_overwritten(server: HubServer, params: Params, data: Path) -> None:
+    publish(params, data, what="agent", to="lab")
+    (data / "agent" / "config.json").write_text('{"changed": 1}')
+    server.faults.append(("/commit/", 412))
+    with pytest.raises(HubError, match="somebody else has committed meanwhile"):
+        publish(params, data, what="agent", to="lab")
+
+
+@pytest.mark.parametrize(("token", "says"), [("hf_wrong", r"does not accept the token \(401\)"), (None, "no Hugging Face token")])
+def test_without_a_good_token_there_is_one_clear_line(
+    server: HubServer, params: Params, data: Path, monkeypatch: pytest.MonkeyPatch, token: str | None, says: str
+) -> None:
+    if token is None:
+        monkeypatch.delenv("HF_TOKEN")
+        monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(data / "no-token"))
+    else:
+        monkeypatch.setenv("HF_TOKEN", token)
+    with pytest.raises(HubError, match=says) as caught:
+        publish(params, data, what="dataset", to="lab")
+    assert "\n" not in str(caught.value)
+    assert "hf_wrong" not in str(caught.value)
+    assert not server.repos
+
+
+def test_an_organisation_that_is_not_yours_is_one_clear_line(server: HubServer, params: Params, data: Path) -> None:
+    with pytest.raises(HubError, match=r"^forbidden/ops6k: .*\(403\)"):
+        publish(params, data, what="dataset", to="forbidden")
+
+
+def test_without_a_destination_nothing_is_published_and_it_says_so(server: HubServer, params: Params, data: Path) -> None:
+    (line,) = publish(params, data)
+    assert line.startswith("nothing is published")
+    assert not server.log
+
+
+@pytest.mark.parametrize("secret", ["hf_" + "a1B2" * 9, "sk-" + "abcDEF0123" * 3, "plain-but-mine"])
+@pytest.mark.parametrize("place", ["README.md", "data/train-00000.parquet", "notes.txt"])
+def test_a_secret_in_any_file_stops_everything(
+    server: HubServer, params: Params, data: Path, monkeypatch: pytest.MonkeyPatch, secret: str, place: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "plain-but-mine")
+    file = data / "dataset" / place
+    if file.suffix == ".parquet":
+        rows = [{"code": "x = 1  # a line of code\n" * 40}, {"code": f"key = '{secret}'"}]
+        pq.write_table(pa.table({"nested": rows}), file, compression="zstd", write_statistics=False)
+    else:
+        file.write_text(f"{CARD if place == 'README.md' else ''} {secret}")
+    with pytest.raises(HubError, match=r"train-00000|README|notes") as caught:
+        publish(params, data, what="all", to="lab")
+    assert secret not in str(caught.value)
+    assert not server.log
+
+
+def test_words_that_only_resemble_secrets_are_let_through(data: Path, tmp_path: Path) -> None:
+    (data / "dataset" / "notes.txt").write_text(
+        "task-based-on-a-very-long-hyphenated-name hf_hub_download hf_token sk-learn " + "0af1" * 16
+    )
+    (line,) = to_folder(data, tmp_path / "out", what="dataset")
+    assert line.endswith("3 files")
+
+
+@pytest.mark.parametrize(
+    ("card", "says"),
+    [
+        (None, "no README.md"),
+        ("# Tasks\n", "YAML head"),
+        ("---\nlicense: [\n---\n", "not YAML"),
+        ("---\njust words\n---\n", "must be a mapping"),
+    ],
+)
+def test_a_data_set_without_a_valid_card_is_refused(
+    server: HubServer, params: Params, data: Path, card: str | None, says: str
+) -> None:
+    (data / "dataset" / "README.md").unlink()
+    if card is not None:
+        (data / "dataset" / "README.md").write_text(card)
+    with pytest.raises(HubError, match=says):
+        publish(params, data, what="dataset", to="lab")
+    assert not server.log
+
+
+def test_a_missing_folder_names_the_stage_that_makes_it(params: Params, tmp_path: Path) -> None:
+    with pytest.raises(MissingInput, match="ops6k assemble"):
+        publish(params, tmp_path, what="dataset", to="lab")
+    with pytest.raises(MissingInput, match="ops6k train"):
+        to_folder(tmp_path, tmp_path / "out", what="agent")
+
+
+def test_a_folder_gets_what_the_hub_would_get_and_nothing_of_earlier_times(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    to_folder(data, out)
+    (out / "ops6k-agent" / "stale.txt").write_text("of an earlier time")
+    lines = to_folder(data, out)
+    found = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    names = {
+        "ops6k/README.md": "dataset/README.md",
+        "ops6k/data/train-00000.parquet": "dataset/data/train-00000.parquet",
+        "ops6k-agent/policy.safetensors": "agent/policy.safetensors",
+        "ops6k-agent/config.json": "agent/config.json",
+    }
+    assert found == {there: (data / here).read_bytes() for there, here in names.items()}
+    assert len(lines) == 2
