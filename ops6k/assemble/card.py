@@ -6,7 +6,7 @@ from pathlib import Path
 
 import ops6k
 from ops6k.assemble import figures, schema
-from ops6k.assemble.facts import Facts, benchmarks, facts
+from ops6k.assemble.facts import benchmarks, facts
 from ops6k.assemble.funnel import FunnelRow
 from ops6k.assemble.join import Story
 from ops6k.assemble.select import Selection
@@ -43,7 +43,8 @@ def head(folder: Path, tasks: Mapping[str, Sequence[Task]], origin: Origin) -> s
     """The card's metadata as YAML."""
     import yaml
 
-    splits = {name: (f"data/{name}.parquet", len(part)) for name, part in tasks.items()}
+    # `datasets` cannot read a Parquet file of no rows: a split that a tiny set leaves empty is not announced.
+    splits = {name: (f"data/{name}.parquet", len(part)) for name, part in tasks.items() if part}
     configs = {
         "default": (Task, splits),
         "funnel": (FunnelRow, {"train": (FUNNEL_FILE, len(origin.stories))}),

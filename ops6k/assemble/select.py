@@ -86,16 +86,18 @@ def _apportion(shares: Mapping[K, Fraction], total: int) -> dict[K, int]:
 def select(eligible: Iterable[Story], mix: MixParams, rows: int, seed: int) -> Selection:
     """At most `rows` stories, as near to the mix as there is stock; the same for the same seed, in whatever order they come."""
     eligible = list(eligible)
+    order = [
+        s
+        for s in by_rarity(eligible, seed)
+        if mix.depth.get(s.candidate.depth, 0) > 0 and mix.dtype.get(s.candidate.dtype, 0) > 0
+    ]
     stock: dict[Cell, list[Story]] = {}
-    for story in by_rarity(eligible, seed):
-        cell = cell_of(story)
-        if mix.depth.get(cell[0], 0) > 0 and mix.dtype.get(cell[1], 0) > 0:
-            stock.setdefault(cell, []).append(story)
-    inside = sum(map(len, stock.values()))
-    counts = _cell_counts({cell: len(stock[cell]) for cell in sorted(stock)}, mix, rows)
+    for story in order:
+        stock.setdefault(cell_of(story), []).append(story)
+    counts = _cell_counts([cell_of(s) for s in order], mix, rows)
     chosen = [story for cell, count in counts.items() for story in stock[cell][:count]]
     available = Counter({cell: len(members) for cell, members in stock.items()})
-    return Selection(tuple(chosen), tuple(_quotas(counts, available, mix, rows)), len(eligible) - inside)
+    return Selection(tuple(chosen), tuple(_quotas(counts, available, mix, rows)), len(eligible) - len(order))
 
 
 def cell_of(story: Story) -> Cell:
@@ -142,28 +144,28 @@ def _floor(share: float, rows: int) -> int:
     return math.ceil(Fraction(str(share)) * rows)
 
 
-def _cell_counts(stock: Mapping[Cell, int], mix: MixParams, rows: int) -> dict[Cell, int]:
-    """How many rows each cell gives."""
-    if not stock:
+def _cell_counts(order: Sequence[Cell], mix: MixParams, rows: int) -> dict[Cell, int]:
+    """How many rows each cell gives. order: the cell of each story, first choice first."""
+    if not order:
         return {}
-    there: Counter[int] = Counter()
-    for cell, count in stock.items():
-        there[cell[0]] += count
-    depths = largest_remainder(mix.depth, rows, there)
+    stock = dict(sorted(Counter(order).items()))
+    depths = largest_remainder(mix.depth, rows, Counter(cell[0] for cell in order))
     taken = sum(depths.values())
     transformers = tuple(cell for cell in stock if cell[2])
+    parts = {(depth, dtype): share * count for depth, count in depths.items() for dtype, share in mix.dtype.items()}
     levels = [
         [_Goal(transformers, _floor(mix.transformers, taken), over=False)],
         [_Goal(_with_dtype(stock, dtype), wanted) for dtype, wanted in largest_remainder(mix.dtype, taken).items()],
-        [
-            _Goal(_with_dtype(stock, dtype, depth), share * count)
-            for depth, count in depths.items()
-            for dtype, share in mix.dtype.items()
-        ],
-        # Transformers rows as frequent in each cell as in the stock: neither hunted for nor avoided.
-        [_Goal((cell,), depths[cell[0]] * count / there[cell[0]]) for cell, count in stock.items() if cell[2]],
+        [_Goal(_with_dtype(stock, dtype, depth), part) for (depth, dtype), part in parts.items()],
+        # Above the floor, transformers rows are neither hunted for nor avoided: as many as come first in line.
+        [_Goal((cell,), _first_in_line(order, cell, round(parts[cell[:2]]))) for cell in transformers],
     ]
     return _solve(stock, depths, levels)
+
+
+def _first_in_line(order: Sequence[Cell], cell: Cell, places: int) -> int:
+    """How many of the first so many stories of the cell's depth and dtype are the cell's."""
+    return [other for other in order if other[:2] == cell[:2]][:places].count(cell)
 
 
 def _with_dtype(stock: Iterable[Cell], dtype: str, depth: int | None = None) -> tuple[Cell, ...]:
