@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -28,6 +28,8 @@ class Job:
     """Host memory of the child and all it starts; past it the child is killed."""
     device_gib: float = 0.0
     """Device memory it is expected to need: admission, not a limit."""
+    alone: bool = False
+    """Runs when nothing else does: what ran out of time or memory gets the whole machine once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,34 +94,35 @@ class Sandbox:
             self._server.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def map(self, jobs: Iterable[Job]) -> Iterator[Ended]:
-        """What became of each job, in the order in which they end. Jobs are drawn as places become free."""
-        waiting, source = deque[Job](), iter(jobs)
-        running: dict[str, Job] = {}
-        exhausted = False
+    def map(self, jobs: Iterable[Job], follow: Callable[[Ended], Job | None] | None = None) -> Iterator[Ended]:
+        """What became of each job, in the order in which they end. Jobs are drawn as places become free.
+
+        follow: asked at each end for a job that must come next (it goes before those still to be drawn).
+        """
+        waiting, source, running = deque[Job](), iter(jobs), dict[str, Job]()
         while True:
-            while not exhausted and not waiting:
-                job = next(source, None)
-                exhausted = job is None
-                if job is not None:
+            while len(running) < self.workers:
+                if not waiting and (job := next(source, None)) is not None:
                     waiting.append(job)
-            while waiting and self._fits(waiting[0], running):
+                if not waiting or not self._fits(waiting[0], running):
+                    break
                 job = waiting.popleft()
                 running[job.job_id] = job
                 self._start(job)
-                if not exhausted and (job := next(source, None)) is not None:
-                    waiting.append(job)
             if not running:
                 return
-            ended = json.loads(self._line())
-            del running[ended["job_id"]]
-            yield self._collect(ended)
+            ended = self._collect(json.loads(self._line()))
+            del running[ended.job_id]
+            if follow is not None and (job := follow(ended)) is not None:
+                waiting.appendleft(job)
+            yield ended
 
     def _fits(self, job: Job, running: dict[str, Job]) -> bool:
         if not running:
             return True
-        in_use = sum(other.device_gib for other in running.values())
-        return len(running) < self.workers and in_use + job.device_gib <= self.device_gib
+        if job.alone or any(other.alone for other in running.values()):
+            return False
+        return sum(other.device_gib for other in running.values()) + job.device_gib <= self.device_gib
 
     def _start(self, job: Job) -> None:
         home = self.folder / job.job_id

@@ -29,3 +29,11 @@ def dry_run_once() -> None:
     """Registers fake kernels and FLOP formulas: the first dry run of a process takes a second, the next 10 ms."""
     torch.set_num_threads(1)
     dry_run_code(_TASK, _TARGET)
+
+
+def compile_once() -> None:
+    """As dry_run_once, and on a CPU one compile: the next costs a child 1-2 s, the first of a process took 9 s."""
+    dry_run_once()
+    with torch.no_grad():
+        torch.compile(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.GELU()).eval())(torch.zeros(4, 8))
+    torch._dynamo.reset()

@@ -1,0 +1,50 @@
+"""Two outputs side by side, at the verifier's tolerance or a tight one. Tensors of any dtype, tuples of them."""
+
+import hashlib
+
+import torch
+
+TIGHT = {torch.float64: 1e-9, torch.float32: 1e-5, torch.bfloat16: 1e-2, torch.float16: 1e-3}
+"""Relative tolerance of a repeat that is not bit for bit (the order of floating-point sums)."""
+
+
+def as_tuple(output: object) -> tuple[torch.Tensor, ...]:
+    return (output,) if isinstance(output, torch.Tensor) else tuple(output)
+
+
+def beyond(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> torch.Tensor:
+    """Elements of `got` that a verifier with atol = rtol = tolerance would refuse, bool, the shape of both."""
+    if got.shape != wanted.shape:
+        return torch.ones_like(wanted, dtype=torch.bool)
+    wide = torch.float64 if wanted.dtype == torch.float64 else torch.float32
+    got, wanted = got.to(wide), wanted.to(wide)
+    close = (got - wanted).abs() <= tolerance + tolerance * wanted.abs()
+    return ~(close | (got == wanted) | (got.isnan() & wanted.isnan()))
+
+
+def changed_share(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> float:
+    """Share (0-1) of elements that differ beyond the tolerance."""
+    return beyond(got, wanted, tolerance).double().mean().item() if wanted.numel() else 0.0
+
+
+def identical(first: tuple[torch.Tensor, ...], second: tuple[torch.Tensor, ...]) -> bool:
+    """Bit for bit, NaN equal to NaN."""
+    return all(a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | ((a != a) & (b != b))).all()) for a, b in zip(first, second, strict=True))
+
+
+def tightly_equal(first: tuple[torch.Tensor, ...], second: tuple[torch.Tensor, ...]) -> bool:
+    """Within what the order of sums explains, measured against the largest value of each output."""
+    for a, b in zip(first, second, strict=True):
+        scale = max(float(a.double().abs().max()), 1e-6) if a.numel() else 1.0
+        if a.shape != b.shape or (a.double() - b.double()).abs().max().item() > TIGHT.get(a.dtype, 0.0) * scale:
+            return False
+    return True
+
+
+def output_hash(output: tuple[torch.Tensor, ...]) -> str:
+    """16 hex digits of the bytes of all outputs."""
+    digest = hashlib.sha256()
+    for tensor in output:
+        digest.update(str((tuple(tensor.shape), tensor.dtype)).encode())
+        digest.update(tensor.detach().contiguous().cpu().view(torch.uint8).numpy().tobytes() if tensor.numel() else b"")
+    return digest.hexdigest()[:16]

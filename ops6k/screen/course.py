@@ -1,0 +1,150 @@
+"""The way of one candidate through text, dry run and run, as jobs of the sandbox; and, if it falls outside the window, of
+its resized children after it."""
+
+from dataclasses import dataclass, field, replace
+
+from ops6k.records import Candidate, Reason, Timing, Verdict, Work, candidate_id
+from ops6k.sandbox import Ended, Job
+from ops6k.screen.finding import Finding
+from ops6k.screen.limits import Limits
+from ops6k.screen.text import text_finding
+from ops6k.store import from_plain, to_plain
+from ops6k.target import Target
+
+DRY_RUN_TIMEOUT_S = 30.0
+DRY_RUN_GIB = 2.0
+HOST_GIB = 4.0
+"""Host memory of a child beside its tensors: torch, a compiler, its caches."""
+COPIES = 6.0
+"""Copies of the peak that the eager checks hold at once: outputs of several draws, a float64 reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What every candidate of one screening is judged by."""
+
+    target: Target
+    limits: Limits
+    resize_rounds: int
+    times: dict[str, Timing] = field(default_factory=dict)
+    """Recorded times by candidate_id: used instead of measuring."""
+    judge_labels: bool = True
+
+
+@dataclass
+class Course:
+    """One candidate and its resized children. `jobs` are made one at a time; `done` says when all verdicts are there."""
+
+    number: int
+    candidate: Candidate
+    rules: Rules
+    verdicts: list[Verdict] = field(default_factory=list)
+    derived: list[Candidate] = field(default_factory=list)
+    step: str = "text"
+    work: Work | None = None
+    seconds: dict | None = None
+    lock: str = ""
+    retried: bool = False
+    jobs_made: int = 0
+
+    @property
+    def done(self) -> bool:
+        return self.step == "done"
+
+    def first(self) -> Job | None:
+        """The first job, or None where the text decides."""
+        finding = text_finding(self.candidate.code, self.candidate.ops if self.rules.judge_labels else None)
+        if finding is not None:
+            self._conclude(self._rejection(finding, "text"))
+            return None
+        return self._dry_run()
+
+    def next(self, ended: Ended) -> Job | None:
+        """What follows from a job's end: the next job, or None when this candidate is done."""
+        if self.step == "resize":
+            return self._after_resize(ended)
+        if ended.answer is None:
+            return self._after_loss(ended)
+        if "verdict" not in ended.answer:
+            self.work, self.seconds = from_plain(Work, ended.answer["work"]), ended.answer["seconds"]
+            return self._run()
+        return self._judged(from_plain(Verdict, ended.answer["verdict"]))
+
+    def _judged(self, verdict: Verdict) -> Job | None:
+        if verdict.reason is Reason.OUT_OF_MEMORY and not self.retried:
+            return self._again()
+        self.verdicts.append(verdict)
+        if verdict.reason in (Reason.TOO_FAST, Reason.TOO_SLOW) and self.candidate.round < self.rules.resize_rounds:
+            return self._resize(verdict)
+        self.step = "done"
+        return None
+
+    def _after_loss(self, ended: Ended) -> Job | None:
+        """A child that was killed or died: resource limits get the whole machine once, a crash is the candidate's."""
+        if ended.how in ("timeout", "memory") and not self.retried:
+            return self._again()
+        reason = {"timeout": Reason.TIMEOUT, "memory": Reason.OUT_OF_MEMORY, "crashed": Reason.CRASH}[ended.how]
+        message = f"{ended.how} in {ended.phase or self.step} after {ended.seconds:.0f} s ({ended.detail})"
+        self._conclude(self._rejection(Finding(reason, message), ended.phase or self.step))
+        return None
+
+    def _again(self) -> Job:
+        self.retried = True
+        job = self._dry_run() if self.step == "dry_run" else self._run()
+        return replace(job, alone=True)
+
+    def _conclude(self, verdict: Verdict) -> None:
+        self.verdicts.append(verdict)
+        self.step = "done"
+
+    def _rejection(self, finding: Finding, phase: str) -> Verdict:
+        return Verdict(self.candidate.candidate_id, finding.reason.outcome, finding.reason, finding.message, phase, work=self.work)
+
+    def _job(self, function: str, payload: dict, timeout_s: float, memory_gib: float) -> Job:
+        self.jobs_made += 1
+        shared = {"candidate_id": self.candidate.candidate_id, "code": self.candidate.code, "target": to_plain(self.rules.target)}
+        return Job(f"{self.number}-{self.jobs_made}", function, shared | payload, timeout_s, memory_gib)
+
+    def _dry_run(self) -> Job:
+        self.step = "dry_run"
+        timeout_s = min(DRY_RUN_TIMEOUT_S, self.rules.limits.timeout_s)
+        return self._job("ops6k.screen.judge:dry_run_candidate", {"limits": to_plain(self.rules.limits)}, timeout_s, DRY_RUN_GIB)
+
+    def _run(self) -> Job:
+        self.step = "run"
+        tensors_gib = COPIES * self.work.peak_bytes / 2**30
+        timing = self.rules.times.get(self.candidate.candidate_id)
+        payload = {
+            "limits": to_plain(self.rules.limits),
+            "work": to_plain(self.work),
+            "seconds": self.seconds,
+            "lock": self.lock,
+            "timing": to_plain(timing) if timing else None,
+        }
+        on_device = self.rules.target.device != "cpu"
+        host_gib = HOST_GIB if on_device else HOST_GIB + tensors_gib
+        job = self._job("ops6k.screen.judge:run_candidate", payload, self.rules.limits.timeout_s, host_gib)
+        # A CUDA context and its libraries take about half a GiB a child.
+        return replace(job, device_gib=tensors_gib + 0.6) if on_device else replace(job, device_gib=tensors_gib)
+
+    def _resize(self, verdict: Verdict) -> Job:
+        self.step = "resize"
+        low, high = self.rules.limits.window_ms
+        predicted = verdict.work.predicted_ms
+        measured = verdict.timing.eager_ms if verdict.timing else predicted
+        wanted_ms = low * 3 if verdict.reason is Reason.TOO_FAST else high / 5
+        payload = {"wanted_ms": wanted_ms, "correction": measured / predicted, "memory_gib": self.rules.limits.memory_gib}
+        return self._job("ops6k.screen.resize:resize_candidate", payload, DRY_RUN_TIMEOUT_S, DRY_RUN_GIB)
+
+    def _after_resize(self, ended: Ended) -> Job | None:
+        code = ended.answer["code"] if ended.answer else None
+        if code is None or code == self.candidate.code:
+            self.step = "done"
+            return None
+        parent = self.candidate
+        new_id = candidate_id(parent.ops, code)
+        self.candidate = replace(parent, candidate_id=new_id, code=code, parent=parent.candidate_id, round=parent.round + 1)
+        self.derived.append(self.candidate)
+        self.work, self.seconds, self.retried = None, None, False
+        return self.first()
+

@@ -1,0 +1,208 @@
+"""The eager checks: the task runs for real, and what a verifier could not hold against a wrong kernel is found.
+
+Two tolerances throughout: a tight one for determinism, the verifier's for constancy. Each check returns a Finding or None
+and the evidence goes into Checks.
+"""
+
+import copy
+from dataclasses import dataclass, field
+
+import torch
+
+from ops6k.records import Checks, Reason
+from ops6k.screen import free
+from ops6k.screen.compare import as_tuple, changed_share, identical, output_hash, tightly_equal
+from ops6k.screen.conditioning import conditioning
+from ops6k.screen.finding import Finding, attempt
+from ops6k.screen.instances import (
+    MODEL_SEED,
+    OTHER_SEED,
+    TWIN_SEED,
+    cloned,
+    generator_states,
+    make_inputs,
+    make_model,
+    plain_state,
+    tensors_of,
+)
+from ops6k.screen.limits import Limits
+from ops6k.screen.load import Loaded
+
+DRAWS = (11, 12, 13)
+"""Seeds of fresh inputs."""
+LOW_ACTIVITY = 0.01
+"""Fewer elements that change make an output as good as constant."""
+
+
+@dataclass
+class Bench:
+    """One task on the bench: what the checks share, built up as they go."""
+
+    task: Loaded
+    device: str
+    limits: Limits
+    model: torch.nn.Module
+    inputs: list
+    outputs: tuple[torch.Tensor, ...] = ()
+    fresh: list[tuple[torch.Tensor, ...]] = field(default_factory=list)
+    """Outputs for fresh inputs, one per draw."""
+    bitwise: bool = True
+    mode_dependent: bool = False
+    output_change: float = 0.0
+    input_effect: tuple[float, ...] = ()
+    free_share: float = 0.0
+    free_answer: str = ""
+    flags: tuple[str, ...] = ()
+
+    def checks(self) -> Checks:
+        return Checks(
+            bitwise_repeatable=self.bitwise,
+            mode_dependent=self.mode_dependent,
+            output_change=self.output_change,
+            input_effect=self.input_effect,
+            op_effect=None,
+            free_share=self.free_share,
+            free_answer=self.free_answer or None,
+            atol=self.limits.tolerance,
+            rtol=self.limits.tolerance,
+            output_hash=output_hash(self.outputs),
+            flags=self.flags,
+        )
+
+
+def set_up(task: Loaded, device: str, limits: Limits) -> Bench | Finding:
+    """Model and inputs, made once."""
+    return attempt(lambda: Bench(task, device, limits, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0])))
+
+
+def eager_finding(bench: Bench) -> Finding | None:
+    """The first eager check that the task fails, cheapest first."""
+    for check in (runs_cleanly, is_finite, repeats, twins_agree, is_no_alias, reacts_to_inputs, every_argument_matters):
+        finding = check(bench)
+        if finding is not None:
+            return finding
+    bench.mode_dependent = _mode_dependent(bench)
+    return free.finding(bench, _other_weights(bench)) or conditioning(bench)
+
+
+def runs_cleanly(bench: Bench) -> Finding | None:
+    """Runs once; draws nothing, changes neither its inputs nor its own state."""
+    before, generators = cloned(bench.inputs), generator_states(bench.device)
+    weights = {name: tensor.clone() for name, tensor in bench.model.state_dict().items()}
+    plain = plain_state(bench.model)
+    output = attempt(lambda: bench.model(*bench.inputs))
+    if isinstance(output, Finding):
+        return output
+    bench.outputs = tuple(tensor.clone() for tensor in as_tuple(output))
+    if not identical(tuple(generators), tuple(generator_states(bench.device))):
+        return Finding(Reason.RANDOM_OP, "forward moves the random generator's state in eval mode")
+    if not identical(tuple(tensors_of(before)), tuple(tensors_of(bench.inputs))):
+        return Finding(Reason.STATEFUL, "forward changes its arguments")
+    changed = [name for name, tensor in bench.model.state_dict().items() if not identical((tensor,), (weights[name],))]
+    now = plain_state(bench.model)
+    changed += [name.lstrip(".") for name in plain | now if plain.get(name) != now.get(name)]
+    return Finding(Reason.STATEFUL, f"forward changes {changed[0]}") if changed else None
+
+
+def is_finite(bench: Bench) -> Finding | None:
+    for i, output in enumerate(bench.outputs):
+        bad = (~output.isfinite()).double().mean().item() if output.is_floating_point() and output.numel() else 0.0
+        if bad > 0:
+            return Finding(Reason.NON_FINITE, f"output {i}: {bad:.2%} of the elements are not finite")
+    return None
+
+
+def repeats(bench: Bench) -> Finding | None:
+    """Twice more: bit for bit, or within what the order of sums explains."""
+    for _ in range(2):
+        again = attempt(lambda: as_tuple(bench.model(*bench.inputs)))
+        if isinstance(again, Finding):
+            return again
+        bench.bitwise = bench.bitwise and identical(bench.outputs, again)
+        if not bench.bitwise and not tightly_equal(bench.outputs, again):
+            return Finding(Reason.REPEAT, "the same model gives different outputs for the same inputs")
+    return None
+
+
+def twins_agree(bench: Bench) -> Finding | None:
+    """A second instance that loads the weights computes the same."""
+    twin = attempt(lambda: make_model(bench.task, bench.device, TWIN_SEED))
+    if isinstance(twin, Finding):
+        return twin
+    loaded = attempt(lambda: twin.load_state_dict(bench.model.state_dict()), Reason.INIT)
+    if isinstance(loaded, Finding):
+        return loaded
+    output = attempt(lambda: as_tuple(twin(*bench.inputs)))
+    if isinstance(output, Finding):
+        return output
+    if not tightly_equal(bench.outputs, output):
+        return Finding(Reason.INIT, "a second instance with the same state dict computes something else: state outside the state dict")
+    return None
+
+
+def is_no_alias(bench: Bench) -> Finding | None:
+    """An output that is an input, or a view of one, computes nothing."""
+    given = tensors_of(bench.inputs)
+    output = as_tuple(bench.model(*bench.inputs))
+    for i, tensor in enumerate(output):
+        for j, argument in enumerate(given):
+            if tensor.numel() and tensor.untyped_storage().data_ptr() == argument.untyped_storage().data_ptr():
+                return Finding(Reason.IDENTITY, f"output {i} is argument {j} or a view of it")
+            if tensor.shape == argument.shape and tensor.dtype == argument.dtype and identical((tensor,), (argument,)):
+                return Finding(Reason.IDENTITY, f"output {i} equals argument {j}")
+    return None
+
+
+def reacts_to_inputs(bench: Bench) -> Finding | None:
+    """Fresh inputs change at least 1 % of every output beyond the verifier's tolerance."""
+    shares = []
+    for seed in DRAWS[1:]:
+        arguments = make_inputs(bench.task, bench.device, seed)
+        if identical(tuple(tensors_of(arguments)), tuple(tensors_of(bench.inputs))):
+            return Finding(Reason.FIXED_INPUTS, "get_inputs returns the same values at every call")
+        output = attempt(lambda: as_tuple(bench.model(*arguments)))  # noqa: B023 - called at once
+        if isinstance(output, Finding):
+            return output
+        bench.fresh.append(output)
+        shares.append([changed_share(a, b, bench.limits.tolerance) for a, b in zip(output, bench.outputs, strict=True)])
+    per_output = [sum(column) / len(column) for column in zip(*shares, strict=True)]
+    bench.output_change = min(per_output)
+    worst = per_output.index(bench.output_change)
+    if bench.output_change == 0:
+        return Finding(Reason.CONSTANT_OUTPUT, f"output {worst} stays within {bench.limits.tolerance} whatever the inputs")
+    if bench.output_change < LOW_ACTIVITY:
+        return Finding(Reason.LOW_ACTIVITY, f"fresh inputs change {bench.output_change:.3%} of output {worst}")
+    return None
+
+
+def every_argument_matters(bench: Bench) -> Finding | None:
+    """Each tensor argument redrawn alone moves some output beyond the verifier's tolerance."""
+    fresh = make_inputs(bench.task, bench.device, DRAWS[1])
+    effects = []
+    for i, value in enumerate(bench.inputs):
+        if not tensors_of(value) or identical(tuple(tensors_of(value)), tuple(tensors_of(fresh[i]))):
+            effects.append(1.0)  # fixed on purpose (positions, a causal mask): nothing to redraw
+            continue
+        output = attempt(lambda: as_tuple(bench.model(*bench.inputs[:i], fresh[i], *bench.inputs[i + 1 :])))  # noqa: B023 - called at once
+        if isinstance(output, Finding):
+            return output
+        effects.append(max(changed_share(a, b, bench.limits.tolerance) for a, b in zip(output, bench.outputs, strict=True)))
+    bench.input_effect = tuple(effects)
+    if min(effects) == 0:
+        return Finding(Reason.DEAD_INPUT, f"argument {effects.index(0)} can be replaced without a trace")
+    return None
+
+
+def _mode_dependent(bench: Bench) -> bool:
+    """Whether train mode computes something else; a model that cannot run in train mode is one that does."""
+    model = copy.deepcopy(bench.model).train()
+    output = attempt(lambda: as_tuple(model(*bench.inputs)))
+    return isinstance(output, Finding) or not tightly_equal(bench.outputs, output)
+
+
+def _other_weights(bench: Bench) -> tuple[torch.Tensor, ...] | None:
+    """The output of a model with other weights; None where there are none."""
+    if not bench.model.state_dict():
+        return None
+    output = attempt(lambda: as_tuple(make_model(bench.task, bench.device, OTHER_SEED)(*bench.inputs)))
+    return None if isinstance(output, Finding) else output

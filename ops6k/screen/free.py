@@ -1,0 +1,48 @@
+"""Free answers: outputs that cost nothing and that a verifier would take for right almost everywhere."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import torch
+
+from ops6k.records import Reason
+from ops6k.screen.compare import changed_share
+from ops6k.screen.finding import Finding
+from ops6k.screen.instances import tensors_of
+
+if TYPE_CHECKING:
+    from ops6k.screen.eager import Bench
+
+REJECT_SHARE = 0.90
+FLAG_SHARE = 0.70
+"""A task whose best free answer matches this share is kept and flagged. About 0.5 is what a ReLU leaves by nature."""
+
+
+def finding(bench: "Bench", other_weights: tuple[torch.Tensor, ...] | None) -> Finding | None:
+    """The largest share of an output's elements that a free answer matches: 0.90 or more is rejected, the answer named."""
+    for i, output in enumerate(bench.outputs):
+        for name, answer in _answers(bench, i, output, other_weights):
+            share = 1.0 - changed_share(answer, output, bench.limits.tolerance)
+            if share > bench.free_share:
+                bench.free_share, bench.free_answer = share, f"output {i}: {name}"
+    if bench.free_share >= REJECT_SHARE:
+        return Finding(Reason.FREE_ANSWER, f"{bench.free_answer} matches {bench.free_share:.1%} of the elements")
+    if bench.free_share >= FLAG_SHARE:
+        bench.flags += ("free_answer",)
+    return None
+
+
+def _answers(bench: "Bench", i: int, output: torch.Tensor, other_weights: tuple[torch.Tensor, ...] | None) -> Iterator[tuple[str, torch.Tensor]]:
+    yield "zeros", torch.zeros_like(output)
+    middle = output.flatten()[:: max(1, output.numel() // 100_000)].double().median()
+    yield f"the scalar {middle.item():.4g}", torch.full_like(output, middle.to(output.dtype).item())
+    samples = [output, *(fresh[i] for fresh in bench.fresh)]
+    if output.dim() > 1 and output.is_floating_point():
+        mean = torch.stack([sample.float().mean(dim=0) for sample in samples]).mean(dim=0)
+        yield "one value per position of the first sample axis", mean.to(output.dtype).expand_as(output)
+    yield "the output for other inputs", bench.fresh[0][i]
+    if other_weights is not None:
+        yield "the output of other weights", other_weights[i]
+    for j, argument in enumerate(tensors_of(bench.inputs)):
+        if argument.shape == output.shape:
+            yield f"argument {j}", argument

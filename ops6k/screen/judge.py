@@ -1,0 +1,196 @@
+"""One candidate in a sandboxed child: the dry run in one, the run on the device in another.
+
+Both get plain values and return plain values; neither raises for anything that the candidate does.
+"""
+
+import platform
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from ops6k.records import Checks, Environment, Outcome, PhaseSeconds, Reason, Timing, Verdict, Work
+from ops6k.sandbox.child import enter
+from ops6k.screen.compiled import compiled_model
+from ops6k.screen.dry_run import DryRun, dry_run
+from ops6k.screen.eager import Bench, eager_finding, set_up
+from ops6k.screen.finding import Finding, attempt
+from ops6k.screen.instances import seed_all, set_precision
+from ops6k.screen.limits import Limits
+from ops6k.screen.load import Loaded, load_task
+from ops6k.screen.timing import device_lock, measure
+from ops6k.store import from_plain, to_plain
+from ops6k.target import Target
+
+PREDICTED_SLACK = 5.0
+"""A prediction this many times outside the window is believed without running."""
+
+
+def dry_run_candidate(payload: dict) -> dict:
+    """{candidate_id, code, target, limits} -> a Verdict if the dry run decides, else its Work as {"work": ...}."""
+    target, limits = from_plain(Target, payload["target"]), from_plain(Limits, payload["limits"])
+    set_precision(target)
+    enter("dry_run")
+    began = time.monotonic()
+    found = _dry(payload["code"], target)
+    seconds = PhaseSeconds(dry_run=time.monotonic() - began)
+    work = found.work if isinstance(found, DryRun) else None
+    finding = _budget(work, limits) or _unused(found) if isinstance(found, DryRun) else found
+    if finding is not None:
+        return {"verdict": to_plain(_rejected(payload["candidate_id"], finding, "dry_run", work=work, seconds=seconds))}
+    return {"work": to_plain(work), "seconds": to_plain(seconds)}
+
+
+def _dry(code: str, target: Target) -> DryRun | Finding:
+    task = attempt(lambda: load_task(code))
+    if isinstance(task, Finding):
+        return task
+    drawn = []
+    for seed in (1, 2):
+        seed_all(seed)
+        drawn.append(attempt(task.get_init_inputs))
+    return next((d for d in drawn if isinstance(d, Finding)), None) or _init_finding(*drawn) or dry_run(task, drawn[0], target)
+
+
+def _init_finding(first: object, second: object) -> Finding | None:
+    if not isinstance(first, list | tuple):
+        return Finding(Reason.STRUCTURE, f"get_init_inputs returns {type(first).__name__}, not a list")
+    leaves = torch.utils._pytree.tree_leaves(list(first))
+    if any(isinstance(leaf, torch.nn.Module) for leaf in leaves):
+        return Finding(Reason.STRUCTURE, "get_init_inputs returns a live module, which two models would share")
+    described = [
+        [(tuple(x.shape), x.dtype) if isinstance(x, torch.Tensor) else repr(x) for x in torch.utils._pytree.tree_leaves(list(drawn))]
+        for drawn in (first, second)
+    ]
+    if described[0] != described[1]:
+        return Finding(Reason.INIT, f"get_init_inputs varies between calls: {described[0]} and {described[1]}"[:300])
+    return None
+
+
+def _budget(work: Work, limits: Limits) -> Finding | None:
+    if work.peak_bytes > limits.memory_gib * 2**30:
+        return Finding(Reason.MEMORY, f"needs {work.peak_bytes / 2**30:.1f} GiB, allowed are {limits.memory_gib:g}")
+    if limits.window_ms is None:
+        return None
+    low, high = limits.window_ms
+    if work.predicted_ms * PREDICTED_SLACK < low:
+        return Finding(Reason.TOO_FAST, f"predicted {work.predicted_ms:.3g} ms, the window begins at {low:g} ms")
+    if work.predicted_ms > high * PREDICTED_SLACK:
+        return Finding(Reason.TOO_SLOW, f"predicted {work.predicted_ms:.3g} ms, the window ends at {high:g} ms")
+    return None
+
+
+def _unused(found: DryRun) -> Finding | None:
+    if found.unused_arguments:
+        return Finding(Reason.DEAD_INPUT, f"argument {found.unused_arguments[0]} lends at most its shape")
+    unused = [name for name in found.unused_state if not name.endswith("num_batches_tracked")]
+    return Finding(Reason.UNUSED, f"{unused[0]} is never read") if unused else None
+
+
+def run_candidate(payload: dict) -> dict:
+    """{candidate_id, code, target, limits, work, seconds, lock, timing} -> a Verdict."""
+    target, limits = from_plain(Target, payload["target"]), from_plain(Limits, payload["limits"])
+    set_precision(target)
+    verdict = _Run(payload, target, limits).verdict()
+    return {"verdict": to_plain(replace(verdict, environment=environment(target)))}
+
+
+class _Run:
+    """The phases on the device, with their seconds."""
+
+    def __init__(self, payload: dict, target: Target, limits: Limits) -> None:
+        self.payload, self.target, self.limits = payload, target, limits
+        self.work = from_plain(Work, payload["work"])
+        self.seconds: dict[str, float] = dict(payload["seconds"])
+        self.checks: Checks | None = None
+        self.timing: Timing | None = None
+
+    def verdict(self) -> Verdict:
+        for phase, run in (("eager", self.eager), ("compile", self.compile), ("timing", self.time)):
+            enter(phase)
+            began = time.monotonic()
+            finding = attempt(run)
+            self.seconds[phase] = time.monotonic() - began
+            if finding is not None:
+                return self._verdict(finding, phase)
+        return self._verdict(None, "timing")
+
+    def eager(self) -> Finding | None:
+        task: Loaded = load_task(self.payload["code"])
+        bench = set_up(task, self.target.device, self.limits)
+        if isinstance(bench, Finding):
+            return bench
+        self.bench: Bench = bench
+        finding = eager_finding(bench)
+        if finding is None:
+            self.checks = bench.checks()
+        return finding
+
+    def compile(self) -> Finding | None:
+        compiled = compiled_model(self.bench)
+        if isinstance(compiled, Finding):
+            return compiled
+        self.compiled = compiled
+        return None
+
+    def time(self) -> Finding | None:
+        if self.payload["timing"] is not None:
+            self.timing = from_plain(Timing, self.payload["timing"])
+        else:
+            with device_lock(Path(self.payload["lock"])):
+                began = time.monotonic()
+                model, inputs = self.bench.model, self.bench.inputs
+                self.timing = measure(lambda: model(*inputs), lambda: self.compiled(*inputs), self.target.device)
+                self.seconds["lock"] = time.monotonic() - began
+        return _window_finding(self.timing, self.limits)
+
+    def _verdict(self, finding: Finding | None, phase: str) -> Verdict:
+        kept = {"work": self.work, "seconds": from_plain(PhaseSeconds, self.seconds), "checks": self.checks, "timing": self.timing}
+        if finding is not None:
+            return _rejected(self.payload["candidate_id"], finding, phase, **kept)
+        message = f"{self.timing.eager_ms:.3g} ms eager, {self.timing.compiled_ms:.3g} ms compiled"
+        return Verdict(self.payload["candidate_id"], Outcome.ACCEPTED, None, message, phase, **kept)
+
+
+def _window_finding(timing: Timing, limits: Limits) -> Finding | None:
+    """Outside only if the whole interval is."""
+    if limits.window_ms is None:
+        return None
+    low, high = limits.window_ms
+    if timing.eager_high_ms < low:
+        return Finding(Reason.TOO_FAST, f"{timing.eager_ms:.3g} ms eager, the window begins at {low:g} ms")
+    if timing.eager_low_ms > high:
+        return Finding(Reason.TOO_SLOW, f"{timing.eager_ms:.3g} ms eager, the window ends at {high:g} ms")
+    return None
+
+
+def _rejected(candidate_id: str, finding: Finding, phase: str, **kept: object) -> Verdict:
+    return Verdict(candidate_id, finding.reason.outcome, finding.reason, finding.message, phase, **kept)
+
+
+def environment(target: Target) -> Environment:
+    """The device and versions that a verdict was reached with."""
+    cuda = target.device == "cuda"
+    return Environment(
+        target=target.name,
+        device=torch.cuda.get_device_name() if cuda else platform.processor() or platform.machine(),
+        driver=_driver() if cuda else None,
+        torch=torch.__version__,
+        triton=_triton(),
+        python=platform.python_version(),
+        matmul_precision=torch.get_float32_matmul_precision(),
+        tf32=torch.backends.cuda.matmul.allow_tf32,
+    )
+
+
+def _driver() -> str | None:
+    path = Path("/proc/driver/nvidia/version")
+    return next((word for word in path.read_text().split() if word[:1].isdigit() and "." in word), None) if path.exists() else None
+
+
+def _triton() -> str | None:
+    from importlib import metadata
+
+    found = {dist.metadata["Name"]: dist.version for dist in metadata.distributions(name="triton")}
+    return next(iter(found.values()), None)

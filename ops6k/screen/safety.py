@@ -1,0 +1,156 @@
+"""Which source texts may run at all: an allow-list over the syntax tree, before a single line is executed.
+
+A task needs torch, arithmetic and classes; everything that reaches further (imports, dunder names, files, reflection,
+patching of modules) is refused by name. The sandbox is the second line: this one keeps out what would only waste it, and
+what a sandbox cannot tell from honest work (patching torch's comparison).
+Not a proof: a hostile text that uses only allowed names may still misbehave inside its child.
+"""
+
+import ast
+import importlib
+from types import ModuleType
+
+from ops6k.records import Reason
+from ops6k.screen.finding import Finding
+
+IMPORTS = ("torch", "math", "typing", "functools", "itertools", "collections", "collections.abc", "dataclasses", "enum", "abc", "numbers", "__future__")
+
+_BUILTINS_REFUSED = frozenset(
+    """eval exec compile open breakpoint getattr setattr delattr hasattr globals locals vars dir help exit quit memoryview
+    __import__ __builtins__ __loader__ __spec__ __file__""".split()
+)
+_DUNDERS_ALLOWED = frozenset("__init__ __call__ __len__ __iter__ __getitem__ __post_init__ __repr__".split())
+_ATTRIBUTES_REFUSED = frozenset(
+    """format format_map mro gi_frame gi_code cr_frame cr_code ag_frame ag_code tb_frame tb_next f_back f_globals f_locals f_builtins f_code
+    func_globals func_code co_code co_consts with_traceback add_note tofile fromfile from_file numpy untyped_storage data_ptr share_memory_
+    register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook set_default_dtype
+    set_default_device set_default_tensor_type set_num_threads set_num_interop_threads set_rng_state set_printoptions
+    use_deterministic_algorithms set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal __dict__ load_state_dict
+    get_rng_state""".split()
+)
+_TORCH_MODULES = frozenset("nn nn.functional nn.init nn.utils nn.utils.parametrizations nn.parameter fft linalg special compiler autograd.functional nn.attention".split())
+_TORCH_REFUSED = frozenset(
+    """load save compile from_file import_ir_module import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema
+    parse_type_comment read_vitals set_vital fork wait vmap cond set_warn_always frombuffer from_dlpack to_dlpack from_numpy asarray
+    get_device_module""".split()
+)
+_COMPILER_ALLOWED = frozenset(("is_compiling", "is_dynamo_compiling", "disable"))
+
+
+def unsafe(tree: ast.Module) -> Finding | None:
+    """The first thing in a source that reaches outside a task, or None."""
+    modules = dict(_imported(tree))
+    for node in ast.walk(tree):
+        problem = _problem(node, modules)
+        if problem:
+            return Finding(Reason.UNSAFE_CODE, f"line {getattr(node, 'lineno', 0)}: {problem}")
+    return _patched(tree, modules)
+
+
+def _imported(tree: ast.Module) -> list[tuple[str, str]]:
+    """Local name and dotted name of every module or member that the source imports."""
+    pairs = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            pairs += [(alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0]) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            pairs += [(alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names]
+    return pairs
+
+
+def _problem(node: ast.AST, modules: dict[str, str]) -> str | None:
+    match node:
+        case ast.Import(names=names):
+            return next((f"imports {a.name}" for a in names if not _import_allowed(a.name)), None)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            dotted = [f"{module}.{alias.name}" for alias in names]
+            if level or module is None or any(alias.name == "*" for alias in names):
+                return f"imports from {module or '.'} by star or relative path"
+            return next((f"imports {name}" for name in dotted if not _member_allowed(name)), None)
+        case ast.Name(id=name):
+            return f"uses {name}" if name in _BUILTINS_REFUSED or (name.startswith("__") and name != "__name__") else None
+        case ast.Attribute(attr=attr):
+            return _attribute_problem(node, attr, modules)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return f"defines {name}" if name.startswith("__") and name not in _DUNDERS_ALLOWED else None
+        case ast.Global() | ast.Nonlocal() | ast.AsyncFunctionDef() | ast.Await() | ast.TryStar():
+            return f"uses {type(node).__name__.lower()}"
+        case ast.keyword(arg="metaclass"):
+            return "sets a metaclass"
+        case ast.MatchClass():
+            return "matches on a class"
+    return None
+
+
+def _attribute_problem(node: ast.Attribute, attr: str, modules: dict[str, str]) -> str | None:
+    if attr.startswith("__") and attr not in ("__init__", "__call__", "__name__"):
+        return f"reaches for {attr}"
+    if attr in _ATTRIBUTES_REFUSED:
+        return f"reaches for {attr}"
+    dotted = _dotted(node)
+    if dotted is None:
+        return None
+    root, _, rest = dotted.partition(".")
+    if root in modules:
+        full = f"{modules[root]}.{rest}"
+        return None if _member_allowed(full) else f"reaches for {full}"
+    if attr.startswith("_") and not attr.startswith("__") and root not in ("self", "cls"):
+        return f"reaches for the private {attr}"
+    return None
+
+
+def _dotted(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (base := _dotted(node.value)):
+        return f"{base}.{node.attr}"
+    return None
+
+
+def _import_allowed(name: str) -> bool:
+    if name.startswith("torch."):
+        return name.removeprefix("torch.") in _TORCH_MODULES
+    return name in IMPORTS
+
+
+def _member_allowed(dotted: str) -> bool:
+    """Whether a dotted name under an allowed module is one of its public members, and no module in passing."""
+    first, _, rest = dotted.partition(".")
+    if first == "torch":
+        return _torch_member_allowed(rest)
+    for module in sorted(IMPORTS, key=len, reverse=True):
+        if dotted.startswith(f"{module}."):
+            member = dotted.removeprefix(f"{module}.").split(".")[0]
+            return module == "__future__" or _public(importlib.import_module(module), member)
+    return dotted in IMPORTS
+
+
+def _public(module: ModuleType, member: str) -> bool:
+    return not member.startswith("_") and not isinstance(getattr(module, member, None), ModuleType)
+
+
+def _torch_member_allowed(rest: str) -> bool:
+    """`rest` is what stands after `torch.`: nn.functional.relu, float32, Tensor.sum, linalg.norm."""
+    if rest in _TORCH_MODULES or rest == "":
+        return True
+    module = next((m for m in sorted(_TORCH_MODULES, key=len, reverse=True) if rest.startswith(f"{m}.")), "")
+    member = (rest.removeprefix(f"{module}.") if module else rest).split(".")[0]
+    if member.startswith("_") or member in _TORCH_REFUSED:
+        return False
+    if module == "compiler":
+        return member in _COMPILER_ALLOWED
+    # Unknown members fail at run time as such; known ones must be no module (torch.utils, torch.hub, torch.ops ...).
+    return not isinstance(getattr(importlib.import_module("torch" + (f".{module}" if module else "")), member, None), ModuleType)
+
+
+def _patched(tree: ast.Module, modules: dict[str, str]) -> Finding | None:
+    """An assignment to, or deletion of, something that an import brought in: torch.allclose = ..., nn.Module.forward = ..."""
+    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            root = node
+            while isinstance(root, ast.Attribute | ast.Subscript):
+                root = root.value
+            if not isinstance(root, ast.Name) or root.id in modules or root.id in classes:
+                return Finding(Reason.UNSAFE_CODE, f"line {node.lineno}: changes {ast.unparse(node)[:60]}")
+    return None

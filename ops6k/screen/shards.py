@@ -1,0 +1,139 @@
+"""Verdicts in shards that resume: a work folder keyed by limits, checking code and target, a file a shard.
+
+A shard is a run of candidates in order; its file carries a hash of their ids, so it is found done wherever it was made.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ops6k import target as targets
+from ops6k.params import Params
+from ops6k.progress import Tracker, track
+from ops6k.records import Candidate, Outcome, Timing, Verdict
+from ops6k.sandbox import Ended, Job, Sandbox
+from ops6k.screen.course import Course, Rules
+from ops6k.screen.limits import limits_of
+from ops6k.store import code_hash, files_hash, fingerprint, read_rows, to_plain, write_rows
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CHECKING_CODE = (PACKAGE / "screen", PACKAGE / "sandbox", PACKAGE / "labels.py")
+FREE_SHARE = 0.85
+"""Of the device's memory that is shared out among children: the rest is fragmentation and contexts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    path: Path
+    """Verdicts; the candidates derived in it stand beside, written before."""
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def derived(self) -> Path:
+        return self.path.with_suffix(".derived.parquet")
+
+    @property
+    def done(self) -> bool:
+        return self.path.exists()
+
+
+def rules_of(params: Params, *, window: bool = True, judge_labels: bool = True) -> Rules:
+    """The rules that params.yaml sets."""
+    target = targets.load(params.path(params.target))
+    return Rules(target, limits_of(params.screen, target, window=window), params.screen.resize_rounds, _recorded(params), judge_labels)
+
+
+def _recorded(params: Params) -> dict[str, Timing]:
+    if params.screen.replay_times is None:
+        return {}
+    verdicts = read_rows(params.path(params.screen.replay_times) / "verdicts.parquet", Verdict)
+    return {v.candidate_id: v.timing for v in verdicts if v.timing is not None}
+
+
+def shards_of(candidates: Sequence[Candidate], rules: Rules, params: Params, work: Path) -> list[Shard]:
+    """The shards of a list of candidates under these rules; nothing is made."""
+    replay = params.path(params.screen.replay_times) / "verdicts.parquet" if params.screen.replay_times else None
+    key = fingerprint(to_plain(rules.limits), to_plain(rules.target), rules.resize_rounds, code_hash(*CHECKING_CODE), files_hash(replay) if replay else None)
+    size = params.screen.shard_rows
+    chunks = [tuple(candidates[i : i + size]) for i in range(0, len(candidates), size)]
+    return [Shard(work / key / f"{fingerprint([c.candidate_id for c in chunk])}.parquet", chunk) for chunk in chunks]
+
+
+def fill(shards: Sequence[Shard], rules: Rules, workers: int, deadline_s: float | None = None) -> None:
+    """Makes the shards that are missing. Past the deadline no new candidate is begun and unfinished shards stay missing.
+
+    Raises TargetMismatch where a shard is missing and this machine is not the target's.
+    """
+    missing = [shard for shard in shards if not shard.done]
+    if not missing:
+        return
+    targets.require_machine(rules.target)
+    place = {}
+    for shard in missing:
+        for candidate in shard.candidates:
+            place[len(place)] = shard
+    courses: dict[str, list[Course]] = {}
+    outcomes: Counter[str] = Counter()
+    everything = [candidate for shard in missing for candidate in shard.candidates]
+    with track("screen", len(everything)) as tracker:
+        for course in judged(everything, rules, workers, deadline_s):
+            shard = place[course.number]
+            done = courses.setdefault(str(shard.path), [])
+            done.append(course)
+            outcomes.update(str(v.reason or v.outcome) for v in course.verdicts[-1:])
+            _show(tracker, outcomes)
+            if len(done) == len(shard.candidates):
+                _write(shard, sorted(courses.pop(str(shard.path)), key=lambda c: c.number))
+
+
+def _show(tracker: Tracker, outcomes: Counter[str]) -> None:
+    accepted = outcomes[Outcome.ACCEPTED]
+    (worst, count), *_ = [*(pair for pair in outcomes.most_common() if pair[0] != Outcome.ACCEPTED), ("none", 0)]
+    tracker.advance(note=f"{accepted / outcomes.total():.0%} accepted, commonest reject {worst} ({count})")
+
+
+def _write(shard: Shard, courses: Iterable[Course]) -> None:
+    courses = list(courses)
+    write_rows(shard.derived, [c for course in courses for c in course.derived], Candidate)
+    write_rows(shard.path, [v for course in courses for v in course.verdicts], Verdict)
+
+
+def judged(candidates: Sequence[Candidate], rules: Rules, workers: int, deadline_s: float | None = None) -> Iterator[Course]:
+    """Each candidate's finished course, in the order in which they end; `number` is the place in `candidates`."""
+    began = time.monotonic()
+    courses: dict[str, Course] = {}
+    decided: list[Course] = []
+    device_gib = rules.target.memory_gib * (FREE_SHARE if rules.target.device == "cuda" else 1.0)
+    with Sandbox(
+        device=rules.target.device,
+        workers=workers or os.cpu_count() or 1,
+        device_gib=device_gib,
+        preload="torch,torch._inductor,ops6k.screen.judge,ops6k.screen.resize",
+        warm_up=f"ops6k.screen.warm:{'compile_once' if rules.target.device == 'cpu' else 'dry_run_once'}",
+    ) as sandbox:
+
+        def jobs() -> Iterator[Job]:
+            for number, candidate in enumerate(candidates):
+                if deadline_s is not None and time.monotonic() - began > deadline_s:
+                    return
+                course = Course(number, candidate, rules, lock=str(sandbox.lock))
+                job = course.first()
+                if job is None:
+                    decided.append(course)
+                else:
+                    courses[job.job_id.split("-")[0]] = course
+                    yield job
+
+        def follow(ended: Ended) -> Job | None:
+            return courses[ended.job_id.split("-")[0]].next(ended)
+
+        for ended in sandbox.map(jobs(), follow):
+            course = courses[ended.job_id.split("-")[0]]
+            if course.done:
+                yield courses.pop(ended.job_id.split("-")[0])
+            while decided:
+                yield decided.pop(0)
+        yield from decided
