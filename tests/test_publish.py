@@ -10,13 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from servers import hub_server
+from servers.hub_server import HubServer
 
 from ops6k import params as parameters
 from ops6k.errors import HubError, MissingInput
 from ops6k.params import Params
 from ops6k.publish import hub, publish, to_folder
-from tests.servers import hub_server
-from tests.servers.hub_server import HubServer
 
 ROOT = Path(__file__).parent.parent
 CARD = "---\nlicense: cc-by-4.0\nconfigs:\n- config_name: default\n  data_files:\n  - {split: train, path: data/train-*.parquet}\n---\n# Tasks\n"

@@ -1,0 +1,321 @@
+"""The LLM source, against a server that speaks the protocol and misbehaves on demand."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from llm_project import QUICK, ROOT, ask, llm_project, many, source_of
+from servers.openai_server import ModelServer, running, scripted
+
+from ops6k.errors import EndpointError, ParamsError
+from ops6k.fuse.llm import dry
+from ops6k.params import Params
+from ops6k.records import candidate_id
+
+KEY = "sk-test-0123456789abcdefghij"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with running() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        yield server
+
+
+@pytest.fixture
+def params(tmp_path: Path) -> Params:
+    return llm_project(tmp_path / "project")
+
+
+def with_llm(params: Params, **changed: object) -> Params:
+    return replace(params, fuse=replace(params.fuse, llm=replace(params.fuse.llm, **changed)))
+
+
+def test_each_wanted_candidate_comes_once_in_order_with_its_labels_and_origin(server: ModelServer, params: Params) -> None:
+    wanted = many(params, 24)
+    candidates, rejected = ask(params, 24)
+    assert not rejected
+    assert len(server.received) == 24
+    assert [candidate.dtype for candidate in candidates] == [one.dtype for one in wanted]
+    assert [candidate.depth for candidate in candidates] == [one.depth for one in wanted]
+    assert len({candidate.prompt_hash for candidate in candidates}) == 24
+    for candidate in candidates:
+        assert candidate.source == "scripted"
+        assert candidate.candidate_id == candidate_id(candidate.ops, candidate.code)
+        assert candidate.categories
+        compile(candidate.code, "task.py", "exec")
+
+
+def test_order_holds_although_the_first_answer_comes_last(server: ModelServer, params: Params) -> None:
+    undisturbed, _ = ask(params, 8)
+    server.faults.append("slow")
+    server.slow_s = 0.5
+    other = replace(params, root=params.root)
+    for file in (params.root / "work").glob("*.json"):
+        file.unlink()
+    assert ask(other, 8)[0] == undisturbed
+
+
+def test_asking_again_costs_nothing_and_gives_the_same(server: ModelServer, params: Params) -> None:
+    first = ask(params, 12)
+    assert ask(params, 12) == first
+    assert len(server.received) == 12
+
+
+def test_a_damaged_answer_on_disk_is_asked_for_again(server: ModelServer, params: Params) -> None:
+    first = ask(params, 4)
+    files = sorted((params.root / "work").glob("*.json"))
+    files[0].write_text('{"request_hash": ')
+    files[1].write_text("[]")
+    assert ask(params, 4) == first
+    assert len(server.received) == 6
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "cut", "length", "empty_choices", "html", "invalid_json", "not_a_completion"])
+def test_what_may_pass_is_tried_again(server: ModelServer, params: Params, fault: str) -> None:
+    server.faults.append(fault)
+    server.retry_after = "0.05"
+    candidates, rejected = ask(params, 1)
+    assert len(candidates) == 1
+    assert not rejected
+    assert len(server.received) == 2
+
+
+def test_a_slow_answer_times_out_and_is_tried_again(server: ModelServer, params: Params) -> None:
+    server.faults.append("slow")
+    server.slow_s = 3.0
+    began = time.monotonic()
+    candidates, _ = ask(with_llm(params, timeout_s=0.4), 1)
+    assert len(candidates) == 1
+    assert time.monotonic() - began < 2.5
+    assert len(server.received) == 2
+
+
+def test_retry_after_holds_back_every_request_for_that_long(server: ModelServer, params: Params) -> None:
+    server.faults.append("429")
+    server.retry_after = "0.8"
+    arrivals: list[float] = []
+
+    def answer(prompt: str) -> str:
+        arrivals.append(time.monotonic())
+        return scripted(prompt)
+
+    server.answer = answer
+    ask(with_llm(params, concurrency=1), 3, replace(QUICK, longest_s=5.0))
+    assert arrivals[1] - arrivals[0] >= 0.8
+    assert arrivals[3] - arrivals[1] < 0.8
+
+
+def test_retry_after_of_an_hour_is_capped(server: ModelServer, params: Params) -> None:
+    server.faults.append("429")
+    server.retry_after = "3600"
+    began = time.monotonic()
+    assert len(ask(params, 1)[0]) == 1
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(("fault", "reason"), [("refusal", "answer/refusal"), ("no_code", "answer/no_code")])
+def test_a_refusal_or_chatter_is_counted_and_never_asked_again(
+    server: ModelServer, params: Params, fault: str, reason: str
+) -> None:
+    server.faults.append(fault)
+    for _ in range(2):
+        candidates, rejected = ask(params, 5)
+        assert len(candidates) == 4
+        assert rejected == {reason: 1}
+    assert len(server.received) == 5
+
+
+def test_an_answer_that_is_always_cut_is_counted_and_kept(server: ModelServer, params: Params) -> None:
+    server.always = "length"
+    for _ in range(2):
+        assert ask(params, 2) == ([], {"answer/cut": 2})
+    assert len(server.received) == 2 * QUICK.nonsense_tries
+
+
+def test_odd_fences_are_read(server: ModelServer, params: Params) -> None:
+    server.always = "wrong_fences"
+    candidates, _ = ask(params, 3)
+    assert all("class Model" in candidate.code and "~~~" not in candidate.code for candidate in candidates)
+    assert len(candidates) == 3
+
+
+def test_a_server_of_the_old_dialect_is_asked_in_it(server: ModelServer, params: Params) -> None:
+    server.always = "only_max_tokens"
+    candidates, _ = ask(with_llm(params, concurrency=1), 3)
+    assert len(candidates) == 3
+    assert ["max_tokens" in request.body for request in server.received] == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("always", "says", "most_requests"),
+    [
+        ("401", "refuses the key", 1),
+        ("404", "model `scripted` does not exist", 1),
+        ("quota", "quota is used up", 1),
+        ("400", "400", QUICK.give_up),
+        ("500", "500", QUICK.give_up * 3),
+        ("html", "answers nonsense", QUICK.give_up * QUICK.nonsense_tries),
+        ("invalid_json", "answers nonsense", QUICK.give_up * QUICK.nonsense_tries),
+        ("empty_choices", "answers nonsense", QUICK.give_up * QUICK.nonsense_tries),
+    ],
+)
+def test_an_endpoint_of_no_use_is_one_clear_line_soon(
+    server: ModelServer, params: Params, always: str, says: str, most_requests: int
+) -> None:
+    server.always = always
+    with pytest.raises(EndpointError, match=says) as caught:
+        ask(with_llm(params, concurrency=1), 50, replace(QUICK, tries=3))
+    message = str(caught.value)
+    assert message.startswith(f"endpoint {server.url}: ")
+    assert "\n" not in message
+    assert KEY not in message
+    assert len(server.received) <= most_requests
+    assert not list((params.root / "work").glob("*.json"))
+
+
+def test_an_endpoint_that_is_not_there_is_one_clear_line_soon(params: Params) -> None:
+    began = time.monotonic()
+    with pytest.raises(EndpointError, match=r"^endpoint http://127.0.0.1:9/v1: cannot be reached: [^\n]+$"):
+        ask(with_llm(params, base_url="http://somebody:password@127.0.0.1:9/v1"), 50)
+    assert time.monotonic() - began < 10
+
+
+def test_one_request_that_finds_no_answer_costs_only_itself(server: ModelServer, params: Params) -> None:
+    server.faults.extend(["ok", "500", "500", "500"])
+    candidates, rejected = ask(with_llm(params, concurrency=1), 6, replace(QUICK, tries=3))
+    assert len(candidates) == 5
+    assert rejected == {"answer/busy": 1}
+    candidates, rejected = ask(params, 6)
+    assert len(candidates) == 6
+    assert not rejected
+
+
+def test_the_budget_stops_the_asking_and_a_larger_one_goes_on(server: ModelServer, params: Params) -> None:
+    source = source_of(with_llm(params, max_requests=5))
+    some = list(source.propose(many(params, 12)))
+    assert len(some) == len(server.received) == 5
+    assert {funnel.reason: funnel.count for funnel in source.rejections()} == {"answer/budget": 7}
+    assert any("budget of 5 requests is spent" in note for note in source.notes())
+    assert len(ask(with_llm(params, max_requests=5), 12)[0]) == 5
+    assert len(server.received) == 5
+    assert len(ask(with_llm(params, max_requests=12), 12)[0]) == 12
+    assert len(server.received) == 12
+
+
+def test_failed_tries_count_towards_the_budget(server: ModelServer, params: Params) -> None:
+    server.faults.extend(["500"] * 4)
+    candidates, rejected = ask(with_llm(params, max_requests=6, concurrency=2), 6)
+    assert len(server.received) == 6
+    assert len(candidates) == 2
+    assert rejected == {"answer/budget": 4}
+
+
+def test_requests_run_together_but_no_more_than_allowed(server: ModelServer, params: Params) -> None:
+    server.always, server.slow_s = "slow", 0.1
+    ask(with_llm(params, concurrency=3), 12)
+    assert server.most_together == 3
+
+
+def test_who_stops_listening_stops_the_asking(server: ModelServer, params: Params) -> None:
+    server.always, server.slow_s = "slow", 0.05
+    listening = source_of(with_llm(params, concurrency=2)).propose(many(params, 500))
+    next(listening)
+    listening.close()
+    asked = len(server.received)
+    time.sleep(0.3)
+    assert len(server.received) == asked < 20
+
+
+_RUN = """
+import sys
+from pathlib import Path
+from ops6k import params
+from ops6k.fuse.llm import LlmSource
+from ops6k.fuse.sources import wanted
+p = params.load(Path(sys.argv[1]) / "params.yaml", preset="demo", settings=["fuse.llm.model=scripted", "fuse.llm.concurrency=4"])
+for candidate in LlmSource(p, p.root / "work").propose([wanted(p.mix, p.seed, i) for i in range(40)]):
+    print(candidate.candidate_id, flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_kill_loses_at_most_what_is_in_flight(server: ModelServer, params: Params, how: signal.Signals) -> None:
+    server.always, server.slow_s = "slow", 0.1
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen(
+        [sys.executable, "-c", _RUN, str(params.root)], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    for _ in range(9):
+        assert child.stdout.readline()
+    child.send_signal(how)
+    assert child.wait(timeout=20) != 0
+    time.sleep(0.3)
+    asked, stored = len(server.received), len(list((params.root / "work").glob("*.json")))
+    assert 9 <= stored < 40
+    assert asked - stored <= 4
+    assert len((params.root / "work" / "requests.log").read_text().splitlines()) >= asked
+    candidates, _ = ask(params, 40)
+    assert len(candidates) == 40
+    assert len(server.received) - asked == 40 - stored
+
+
+def test_the_key_goes_to_the_endpoint_and_nowhere_else(
+    server: ModelServer, params: Params, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.faults.append("500")
+    source = source_of(params)
+    candidates = list(source.propose(many(params, 3)))
+    assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
+    left = [path.read_text() for path in params.root.rglob("*") if path.is_file()]
+    assert not any(KEY in text for text in [*left, *capfd.readouterr(), str(candidates), *source.notes()])
+
+
+def test_a_stored_answer_says_what_it_is_the_answer_to(server: ModelServer, params: Params) -> None:
+    (candidate,), _ = ask(params, 1)
+    (file,) = (params.root / "work").glob("*.json")
+    stored = json.loads(file.read_text())
+    sent = server.received[0].body
+    assert stored["request_hash"] == file.stem
+    assert stored["prompt_hash"] == candidate.prompt_hash
+    assert (stored["model"], stored["temperature"], stored["max_output_tokens"]) == (
+        "scripted",
+        sent["temperature"],
+        sent["max_completion_tokens"],
+    )
+    assert stored["text"] == scripted(sent["messages"][1]["content"])
+    assert stored["prompt_tokens"] == sum(len(message["content"].split()) for message in sent["messages"])
+    assert stored["latency_s"] >= 0
+
+
+def test_another_temperature_is_another_request(server: ModelServer, params: Params) -> None:
+    ask(params, 2)
+    ask(with_llm(params, temperature=0.5), 2)
+    assert len(server.received) == 4
+
+
+def test_without_a_model_or_a_key_there_is_one_clear_line(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPS6K_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(EndpointError, match="OPENAI_API_KEY is not set"):
+        ask(params, 1)
+    with pytest.raises(ParamsError, match="OPS6K_MODEL"):
+        ask(with_llm(params, model=None), 1)
+
+
+def test_a_dry_run_shows_a_prompt_and_the_cost_and_asks_nothing(server: ModelServer, params: Params) -> None:
+    text = dry(with_llm(params, max_requests=50, max_output_tokens=1000))
+    assert "exactly" in text and "class Model(nn.Module)" in text
+    assert "50 requests (budget 50)" in text
+    assert "at most 50,000 completion tokens" in text
+    assert not server.received
+    assert not (params.root / "work").exists()
