@@ -287,7 +287,7 @@ class Similarity:
     score: float
     """Similarity, 0-1; 1 is the same canonical code or graph."""
     channel: str
-    """What was compared: the channel with the highest score."""
+    """What was compared: canonical, graph, text; contains or operators where none of these matched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ class Origin:
     counts: tuple[Report, ...]
     """Of every stage up to assemble."""
     operators: tuple[Operator, ...]
+    compared: tuple[str, ...]
+    """Notes of dedup: which references it compared with, and how many."""
 
 
 def write_card(folder: Path, tasks: Mapping[str, Sequence[Task]], origin: Origin) -> Path:
@@ -102,8 +104,8 @@ def body(tasks: Mapping[str, Sequence[Task]], origin: Origin) -> str:
         quotas=origin.selection.quotas,
         params=origin.params,
         made=len(origin.stories),
-        benchmarks=benchmarks(origin.stories, rows),
-        indexes=[Path(index).stem for index in origin.params.dedup.benchmarks],
+        benchmarks=benchmarks(origin.stories, origin.selection.stories),
+        compared=origin.compared or [f"compared with {Path(index).stem}" for index in origin.params.dedup.benchmarks],
         libraries=_libraries(origin.operators),
         tables={
             "default": schema.documented(Task),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ops6k.assemble.join import Story
 from ops6k.labels import key
-from ops6k.records import Environment, Task
+from ops6k.records import Environment, Match, Task
 
 FASTER = 1.05
 """A speed-up counts as one from 5 %, as in the milestone reward."""
@@ -146,12 +146,25 @@ class Benchmark:
     """Candidates dropped as copies of one of its problems."""
     nearest: int
     """Rows of the set whose nearest problem is in it."""
+    contains: int
+    """Rows that hold three or more operators of one of its problems in one piece."""
+    operators: int
+    """Rows that use exactly the operators of one of its problems, in whatever order."""
 
 
-def benchmarks(stories: Sequence[Story], tasks: Sequence[Task]) -> tuple[Benchmark, ...]:
-    """Counted from the matches, by name."""
-    compared = {(m.benchmark, m.candidate_id) for s in stories for m in s.matches if m.benchmark}
-    rejected = {(m.benchmark, m.candidate_id) for s in stories for m in s.matches if m.benchmark and m.reason}
-    nearest = Counter(t.similarity.benchmark for t in tasks if t.similarity)
-    by_name = [Counter(name for name, _ in pairs) for pairs in (compared, rejected)]
-    return tuple(Benchmark(name, by_name[0][name], by_name[1][name], nearest[name]) for name in sorted(by_name[0]))
+def benchmarks(stories: Sequence[Story], chosen: Sequence[Story]) -> tuple[Benchmark, ...]:
+    """Counted from the matches, by name. chosen: those that became rows."""
+    rows = {s.candidate.candidate_id for s in chosen}
+    matches = [m for s in stories for m in s.matches if m.benchmark]
+
+    def count(found: Iterable[Match]) -> Counter[str]:
+        return Counter(name for name, _ in {(m.benchmark, m.candidate_id) for m in found})
+
+    compared, rejected = count(matches), count(m for m in matches if m.reason)
+    nearest = count(s.nearest for s in chosen if s.nearest)
+    contains = count(m for m in matches if m.channel == "contains" and m.candidate_id in rows)
+    operators = count(m for m in matches if m.channel == "operators" and m.score >= 1 and m.candidate_id in rows)
+    return tuple(
+        Benchmark(name, compared[name], rejected[name], nearest[name], contains[name], operators[name])
+        for name in sorted(compared)
+    )

@@ -19,6 +19,9 @@ from ops6k.store import read_rows
 
 R = TypeVar("R")
 
+# They reach 1.0 for tasks that have no more in common than a set of operators, or a part.
+PARTIAL_CHANNELS = ("contains", "operators")
+
 
 @dataclass(frozen=True, slots=True)
 class Tables:
@@ -48,8 +51,8 @@ class Story:
 
     @property
     def rejecting(self) -> Match | None:
-        """The match that rejects it, the strongest where there are several."""
-        return max((m for m in self.matches if m.reason), key=lambda m: m.score, default=None)
+        """The first match that rejects it: dedup writes the surest channel first."""
+        return next((m for m in self.matches if m.reason), None)
 
     @property
     def is_eligible(self) -> bool:
@@ -78,9 +81,9 @@ class Story:
 
     @property
     def nearest(self) -> Match | None:
-        """The nearest benchmark problem over all channels."""
+        """The nearest benchmark problem; channels that compare less than the whole task count only where no other does."""
         near = [m for m in self.matches if m.benchmark]
-        return max(near, key=lambda m: (m.score, m.channel, m.reference), default=None)
+        return max(near, key=lambda m: (m.channel not in PARTIAL_CHANNELS, m.score), default=None)
 
 
 def load(data: Path) -> tuple[Story, ...]:
