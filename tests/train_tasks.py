@@ -42,7 +42,9 @@ def plan_time(of: Task, plan: str, ratio_eager: float = 1.0, ratio_compiled: flo
     for against, ratio in (("eager", ratio_eager), ("compiled", ratio_compiled)):
         numbers |= {f"ratio_{against}": ratio, f"ratio_{against}_low": 0.99 * ratio, f"ratio_{against}_high": 1.01 * ratio}
     known = {"repeats": 15, "status": PlanStatus.CORRECT, "message": ""}
-    return PlanTime(of.task_id, plan, BY_NAME[plan].definition, "synthetic", "made-up GPU", "1.0", "2.13", "3.6", **(known | numbers | other))
+    return PlanTime(
+        of.task_id, plan, BY_NAME[plan].definition, "synthetic", "made-up GPU", "1.0", "2.13", "3.6", **(known | numbers | other)
+    )
 
 
 def failed(of: Task, plan: str, status: PlanStatus = PlanStatus.FAILED) -> PlanTime:

@@ -65,7 +65,12 @@ def _write_curve(path: Path, curve: "tuple[CurvePoint, ...]") -> None:
 
 def _results(split: "Rows", machine: target.Target, found: "Comparison") -> dict:
     held_out = {"tasks": len(split.held_out), "from": split.how}
-    return {"target": machine.name, "device": machine.device, "train_tasks": len(split.train), "held_out": held_out} | store.to_plain(found)
+    return {
+        "target": machine.name,
+        "device": machine.device,
+        "train_tasks": len(split.train),
+        "held_out": held_out,
+    } | store.to_plain(found)
 
 
 def _report(split: "Rows", table: "TimeTable", found: "Comparison") -> Report:

@@ -1,7 +1,7 @@
 """The trained agent as files, and back: safetensors weights, JSON for the rest, no pickle.
 
-    agent = Agent.from_pretrained("data/agent")
-    plan = agent.choose(task)          # a Plan; plan.options go to torch.compile
+agent = Agent.from_pretrained("data/agent")
+plan = agent.choose(task)          # a Plan; plan.options go to torch.compile
 """
 
 import json

@@ -81,7 +81,12 @@ def _judged(rows: Rows, target: Target) -> str:
 
 
 def _table(title: str, scores: dict[str, Score]) -> list[str]:
-    head = [f"{title}:", "", "| strategy | mean reward | correct | faster than eager | faster than compile | speed-up over eager |", "|---|---|---|---|---|---|"]
+    head = [
+        f"{title}:",
+        "",
+        "| strategy | mean reward | correct | faster than eager | faster than compile | speed-up over eager |",
+        "|---|---|---|---|---|---|",
+    ]
     return head + [
         f"| {label} | {found.mean_reward:.2f} | {found.pass_rate:.0%} | {found.faster_than_eager:.0%} | {found.faster_than_compile:.0%} "
         f"| {found.speedup_over_eager:.3f}x |"
@@ -103,7 +108,11 @@ def _headline(comparison: Comparison) -> str:
 def _actions(tasks: Sequence[Task], table: TimeTable) -> list[str]:
     lines = ["| plan | what it is | tasks measured | reached 2 | reached 3 | wrong or failed |", "|---|---|---|---|---|---|"]
     for plan in PLANS:
-        found = [row.milestone for task in {task.task_id: task for task in tasks}.values() if (row := table.attempts(task.task_id).get(plan.name))]
+        found = [
+            row.milestone
+            for task in {task.task_id: task for task in tasks}.values()
+            if (row := table.attempts(task.task_id).get(plan.name))
+        ]
         lines.append(f"| `{plan.name}` | {plan.does} | {len(found)} | {found.count(2)} | {found.count(3)} | {found.count(-1)} |")
     return lines
 

@@ -6,7 +6,7 @@ being measured; the next run finds the rest. Times are kept by target, rules and
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from ops6k import progress, store
 from ops6k.records import Task
 from ops6k.sandbox import Ended, Job, Sandbox
 from ops6k.target import Target, require_machine
-from ops6k.train.plans import Plan, applicable
+from ops6k.train.plans import BY_NAME, Plan, applicable
 from ops6k.train.times import PlanStatus, PlanTime, TimeTable
 
 TOLERANCE = 1e-2
@@ -22,7 +22,10 @@ TOLERANCE = 1e-2
 PLAN_TIMEOUT_S = 90.0
 """Wall time that each plan adds to a task's limit; GEMM autotuning was seen to take 68 s."""
 BASE_TIMEOUT_S = 60.0
-GIB = 2**30
+COPIES = 4.0
+"""Peaks held at once: eager's and a plan's outputs, a channels-last copy of the weights, the pool of a CUDA graph."""
+HOST_GIB, CONTEXT_GIB = 4.0, 1.0
+"""Of a child beside its tensors: torch and its compilers; a CUDA context with the cache flush's buffer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,8 @@ def measure_tasks(tasks: Sequence[Task], target: Target, how: Measuring, work: P
 def rules(target: Target, how: Measuring) -> str:
     """Fingerprint of what a time depends on beside task and plan."""
     package = Path(__file__).resolve().parents[1]
-    code = store.files_hash(package / "train" / "measure.py", package / "screen" / "timing.py")
-    return store.fingerprint(target, how.repeats, how.seed, code)
+    files = ("train/measure.py", "screen/timing.py", "screen/instances.py")
+    return store.fingerprint(target, how.repeats, how.seed, store.code_hash(*(package / file for file in files)))
 
 
 def _unmeasured(task: Task, folder: Path) -> tuple[Plan, ...]:
@@ -78,42 +81,53 @@ def _keep(rows: Sequence[PlanTime], folder: Path) -> None:
     store.write_rows(path, kept.values(), PlanTime)
 
 
-def _measured(items: Sequence[tuple[Task, tuple[Plan, ...]]], target: Target, how: Measuring, work: Path) -> Iterator[list[PlanTime]]:
-    """Rows as they come, those of one task together. A plan that takes its child along is noted, and the others tried again without it."""
+def _measured(
+    items: Sequence[tuple[Task, tuple[Plan, ...]]], target: Target, how: Measuring, work: Path
+) -> Iterator[list[PlanTime]]:
+    """Rows as they come, those of one task together. A plan that takes its child along is noted; the others are tried again without it."""
     began = time.monotonic()
-    workers = how.workers or len(os.sched_getaffinity(0))
+    left = {task.task_id: (task, plans) for task, plans in items}
+    rows: dict[str, list[PlanTime]] = {}
     work.mkdir(parents=True, exist_ok=True)
-    device_gib = 0.9 * target.memory_gib if target.device == "cuda" else float("inf")
-    with Sandbox(device=target.device, workers=workers, work=work, device_gib=device_gib, preload="torch,torch._inductor") as sandbox:
-        left = {task.task_id: (task, plans) for task, plans in items}
-        while left and not _past(began, how):
-            again: dict[str, tuple[Task, tuple[Plan, ...]]] = {}
-            for ended in sandbox.map(_jobs(left.values(), sandbox, target, how, began)):
-                task, plans = left[ended.job_id]
-                rows, rest = _outcome(ended, task, plans, target, how)
-                if rest:
-                    again[task.task_id] = (task, rest)
-                if rows:
-                    yield rows
-            left = again
+    with _sandbox(target, how, work) as sandbox:
+
+        def jobs() -> Iterator[Job]:
+            for task, plans in items:
+                if _past(began, how):
+                    return
+                yield _job(task, plans, target, how, sandbox.lock)
+
+        def follow(ended: Ended) -> Job | None:
+            task, plans = left[ended.job_id]
+            rows[task.task_id], again = _outcome(ended, task, plans, target, how)
+            left[task.task_id] = (task, again)
+            return _job(task, again, target, how, sandbox.lock) if again else None
+
+        for ended in sandbox.map(jobs(), follow):
+            yield rows.pop(ended.job_id)
 
 
-def _jobs(
-    items: Iterable[tuple[Task, tuple[Plan, ...]]], sandbox: Sandbox, target: Target, how: Measuring, began: float
-) -> Iterator[Job]:
-    for task, plans in items:
-        if _past(began, how):
-            return
-        peak_gib = task.work.peak_bytes / GIB
-        yield Job(
-            job_id=task.task_id,
-            function="ops6k.train.measure:measure_plans",
-            payload=_payload(task, plans, target, how) | {"lock": str(sandbox.lock)},
-            timeout_s=BASE_TIMEOUT_S + PLAN_TIMEOUT_S * len(plans),
-            # Copies of weights and inputs for channels-last plans, and the compilers that each plan starts.
-            memory_gib=4 + 4 * peak_gib,
-            device_gib=1.5 + 3 * peak_gib,
-        )
+def _sandbox(target: Target, how: Measuring, work: Path) -> Sandbox:
+    return Sandbox(
+        device=target.device,
+        workers=how.workers or os.cpu_count() or 1,
+        work=work,
+        device_gib=0.85 * target.memory_gib if target.device == "cuda" else target.memory_gib,
+        preload="torch,torch._inductor,ops6k.train.measure",
+        warm_up=f"ops6k.screen.warm:{'compile_once' if target.device == 'cpu' else 'dry_run_once'}",
+    )
+
+
+def _job(task: Task, plans: Sequence[Plan], target: Target, how: Measuring, lock: Path) -> Job:
+    tensors_gib = COPIES * task.work.peak_bytes / 2**30
+    return Job(
+        job_id=task.task_id,
+        function="ops6k.train.measure:measure_plans",
+        payload=_payload(task, plans, target, how) | {"lock": str(lock)},
+        timeout_s=BASE_TIMEOUT_S + PLAN_TIMEOUT_S * len(plans),
+        memory_gib=HOST_GIB + (tensors_gib if target.device == "cpu" else 0.0),
+        device_gib=tensors_gib + (CONTEXT_GIB if target.device == "cuda" else 0.0),
+    )
 
 
 def _past(began: float, how: Measuring) -> bool:
@@ -128,31 +142,33 @@ def _payload(task: Task, plans: Sequence[Plan], target: Target, how: Measuring) 
         "atol": TOLERANCE if task.checks.atol is None else task.checks.atol,
         "rtol": TOLERANCE if task.checks.rtol is None else task.checks.rtol,
         "seed": how.seed,
-        "device": target.device,
-        "threads": target.threads,
-        "matmul_precision": target.matmul_precision,
-        "tf32": target.tf32,
+        "target": store.to_plain(target),
     }
 
 
-def _outcome(ended: Ended, task: Task, plans: Sequence[Plan], target: Target, how: Measuring) -> tuple[list[PlanTime], tuple[Plan, ...]]:
+def _outcome(
+    ended: Ended, task: Task, plans: Sequence[Plan], target: Target, how: Measuring
+) -> tuple[list[PlanTime], tuple[Plan, ...]]:
     """The rows that a job's end amounts to, and the plans to try again."""
     if ended.answer is not None:
-        machine = ended.answer["machine"]
-        return [_row(task, target, how, machine, found) for found in ended.answer["plans"]], ()
+        return [_row(task, target, how, ended.answer["machine"] | found) for found in ended.answer["plans"]], ()
     # The child names each plan as a phase: one that dies in a plan's phase leaves the others to be tried without it.
     guilty = [plan for plan in plans if ended.phase == plan.name] or list(plans)
     status = PlanStatus.FAILED if ended.how == "crashed" else PlanStatus.UNFINISHED
-    message = f"{ended.how} after {ended.seconds:.0f} s: {ended.detail}"
-    rows = [_row(task, target, how, _UNKNOWN, {"plan": plan.name, "status": status, "message": message}) for plan in guilty]
-    return rows, tuple(plan for plan in plans if plan not in guilty)
+    message = f"{ended.how} in {ended.phase} after {ended.seconds:.0f} s: {ended.detail}"
+    found = [_NO_ANSWER | {"plan": plan.name, "status": status, "message": message} for plan in guilty]
+    return [_row(task, target, how, row) for row in found], tuple(plan for plan in plans if plan not in guilty)
 
 
-_UNKNOWN = {"device": "", "driver": None, "torch": "", "triton": None}
+_NO_ANSWER = {"device": "", "driver": None, "torch": "", "triton": None}
 """The machine of a child that left no answer."""
 
 
-def _row(task: Task, target: Target, how: Measuring, machine: dict, found: dict) -> PlanTime:
-    definition = next(plan.definition for plan in applicable(task) if plan.name == found["plan"])
-    known = {"task_id": task.task_id, "definition": definition, "target": target.name, "repeats": how.repeats}
-    return store.from_plain(PlanTime, known | machine | found)
+def _row(task: Task, target: Target, how: Measuring, found: dict) -> PlanTime:
+    known = {
+        "task_id": task.task_id,
+        "definition": BY_NAME[found["plan"]].definition,
+        "target": target.name,
+        "repeats": how.repeats,
+    }
+    return store.from_plain(PlanTime, known | found)

@@ -81,7 +81,9 @@ def compare(policy: Policy, train: Sequence[Task], held_out: Sequence[Task], tab
     scores = []
     for attempts in (1, ATTEMPTS):
         named = {name: score(found, attempts) for name, found in orders.items()}
-        scores.append(named | {"random": score([order for draw in draws for order in draw], attempts), "oracle": score(oracle, attempts)})
+        scores.append(
+            named | {"random": score([order for draw in draws for order in draw], attempts), "oracle": score(oracle, attempts)}
+        )
     gap = gap_closed(orders["agent"], orders["best_fixed"], oracle, np.random.default_rng(seed))
     return Comparison(fixed[0], scores[0], scores[1], gap)
 
@@ -129,7 +131,9 @@ def reward(order: Order, attempts: int) -> int:
     return max(row.milestone for row in order[:attempts])
 
 
-def gap_closed(agent: Sequence[Order], fixed: Sequence[Order], oracle: Sequence[Order], generator: np.random.Generator) -> GapClosed:
+def gap_closed(
+    agent: Sequence[Order], fixed: Sequence[Order], oracle: Sequence[Order], generator: np.random.Generator
+) -> GapClosed:
     """The share of the way from best fixed to oracle that the agent goes, one attempt each."""
     rewards = np.array([[reward(order, 1) for order in orders] for orders in (agent, fixed, oracle)], dtype=float)
     draws = generator.integers(rewards.shape[1], size=(2000, rewards.shape[1]))
@@ -166,5 +170,3 @@ def _random_orders(tasks: Sequence[Task], table: TimeTable, generator: np.random
 def _best_first(table: TimeTable, task: Task) -> Order:
     rows = table.attempts(task.task_id).values()
     return tuple(sorted(rows, key=lambda row: (-row.milestone, -(row.ratio_eager or 0.0))))
-
-

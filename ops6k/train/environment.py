@@ -5,7 +5,7 @@ that an episode's rewards sum to the best attempt's milestone: -1 when all were 
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -27,7 +27,7 @@ class PlanEnvironment(gymnasium.Env[np.ndarray, np.int64]):
     action outside the mask is answered with reward 0 and `info["masked"]`, and uses up an attempt: nothing is invented.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
     def __init__(self, tasks: Sequence[Task], table: TimeTable, attempts: int = ATTEMPTS) -> None:
         """Tasks without a measured plan are left out; raises MissingInput when none is left."""

@@ -6,15 +6,18 @@ is a status; only a task whose eager forward does not run raises, and so loses i
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
-from torch.utils._pytree import tree_leaves
 
 from ops6k.sandbox.child import enter
 from ops6k.screen.finding import Finding, attempt
+from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model, set_precision, tensors_of
+from ops6k.screen.judge import environment
 from ops6k.screen.load import load_task
-from ops6k.train.paired import device_lock, paired_ms, ratio_interval
+from ops6k.screen.timing import FLUSH_BYTES, device_lock, median_interval, one_run
+from ops6k.target import Target
 from ops6k.train.plans import BY_NAME, Plan
 
 FRESH_INPUTS = 5
@@ -33,10 +36,7 @@ class Request:
     atol: float
     rtol: float
     seed: int
-    device: str
-    threads: int
-    matmul_precision: str
-    tf32: bool
+    target: Target
     lock: str
 
 
@@ -69,24 +69,23 @@ class ChannelsLast(torch.nn.Module):
 
 def measure_plans(payload: dict) -> dict:
     """{"machine": {...}, "plans": [{plan, status, message, ms, ratio_eager, ...}]}; fields as in times.PlanTime."""
-    request = Request(**payload | {"plans": tuple(payload["plans"])})
-    _set_precision(request)
-    with torch.no_grad():
-        enter("eager")
-        reference = Ready(BY_NAME["eager"], _model(request, "task"))
-        inputs = _inputs(request, 0)
-        reference.forward(*inputs)
-        # Ratios need eager and default compile, whatever is asked for.
-        names = dict.fromkeys(("eager", "default", *request.plans))
-        built = {name: reference if name == "eager" else _build(BY_NAME[name], reference, inputs, request) for name in names}
-        checked = _check(built, reference, request)
-        return {"machine": _machine(request.device), "plans": _timed(checked, inputs, request)}
+    request = Request(**payload | {"plans": tuple(payload["plans"]), "target": Target(**payload["target"])})
+    set_precision(request.target)
+    enter("eager")
+    reference = Ready(BY_NAME["eager"], _model(request, "task"))
+    inputs = _inputs(request, 0)
+    reference.forward(*inputs)
+    # Ratios need eager and default compile, whatever is asked for.
+    names = dict.fromkeys(("eager", "default", *request.plans))
+    built = {name: reference if name == "eager" else _build(BY_NAME[name], reference, inputs, request) for name in names}
+    checked = _check(built, reference, request)
+    return {"machine": _machine(request.target), "plans": _timed(checked, inputs, request)}
 
 
 def _build(plan: Plan, reference: Ready, inputs: Sequence[object], request: Request) -> Ready | Failure:
     """The task under a plan, compiled and run a few times. Code of its own: dynamo's cache is per code object."""
     enter(plan.name)
-    if plan.channels_last and not any(map(_is_4d, (*inputs, *reference.forward.parameters()))):
+    if plan.channels_last and not any(map(_is_4d, (*tensors_of(inputs), *reference.forward.parameters()))):
         return Failure("inapplicable", "no tensor has four axes")
 
     def build() -> Ready:
@@ -108,47 +107,68 @@ def _check(built: dict[str, Ready | Failure], reference: Ready, request: Request
     checked = dict(built)
     for draw in range(1, FRESH_INPUTS + 1):
         inputs = _inputs(request, draw)
-        wanted = [tensor.clone() for tensor in _tensors(reference.forward(*inputs))]
+        wanted = [tensor.clone() for tensor in tensors_of(reference.forward(*inputs))]
         for name, ready in checked.items():
             if isinstance(ready, Ready) and ready is not reference:
                 enter(name)
-                got = attempt(lambda ready=ready, inputs=inputs: _tensors(ready.forward(*inputs)))
+                got = attempt(lambda ready=ready, inputs=inputs: tensors_of(ready.forward(*inputs)))
                 failure = _or_failure(got) if isinstance(got, Finding) else _disagreement(got, wanted, request)
                 checked[name] = failure or ready
     return checked
 
 
 def _disagreement(got: list[torch.Tensor], wanted: list[torch.Tensor], request: Request) -> Failure | None:
-    if [x.shape for x in got] != [x.shape for x in wanted]:
-        return Failure("wrong", f"shapes {[tuple(x.shape) for x in got]}, not {[tuple(x.shape) for x in wanted]}")
+    found, right = ([(tuple(x.shape), x.dtype) for x in outputs] for outputs in (got, wanted))
+    if found != right:
+        return Failure("wrong", f"returns {found}, not {right}")
     for index, (found, right) in enumerate(zip(got, wanted, strict=True)):
         close = torch.isclose(found.double(), right.double(), atol=request.atol, rtol=request.rtol, equal_nan=True)
         if not close.all():
             worst = (found.double() - right.double()).abs().max().item()
-            return Failure("wrong", f"output {index}: {1 - close.double().mean().item():.2%} of the elements differ, by up to {worst:.3g}")
+            return Failure(
+                "wrong", f"output {index}: {1 - close.double().mean().item():.2%} of the elements differ, by up to {worst:.3g}"
+            )
     return None
 
 
 def _timed(checked: dict[str, Ready | Failure], inputs: Sequence[object], request: Request) -> list[dict]:
     """A row for each plan asked for."""
     ready = {name: found for name, found in checked.items() if isinstance(found, Ready)}
-    generator = np.random.default_rng(request.seed)
     enter("timing")
     runs = [lambda forward=found.forward: forward(*inputs) for found in ready.values()]
-    with device_lock(request.lock):
-        for run in runs:
-            run()
-        times = dict(zip(ready, paired_ms(runs, request.repeats, request.device, generator), strict=True))
-    return [{"plan": name} | _row(name, checked[name], times, generator) for name in request.plans]
+    with device_lock(Path(request.lock)):
+        times = paired_ms(runs, request.repeats, request.target.device, np.random.default_rng(request.seed))
+    by_name = dict(zip(ready, times, strict=True))
+    return [{"plan": name} | _row(name, checked[name], by_name) for name in request.plans]
 
 
-def _row(name: str, found: Ready | Failure, times: dict[str, np.ndarray], generator: np.random.Generator) -> dict:
+def paired_ms(runs: Sequence[Callable[[], object]], repeats: int, device: str, generator: np.random.Generator) -> np.ndarray:
+    """Milliseconds of each run in each repeat (device time on a GPU), (runs, repeats) float64; every repeat has all runs, in a random order."""
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device=device) if device == "cuda" else None
+    for run in runs:
+        run()
+    times = np.empty((len(runs), repeats))
+    for repeat in range(repeats):
+        for index in generator.permutation(len(runs)):
+            times[index, repeat], _ = one_run(runs[index], device, flush)
+    return times
+
+
+def ratio_interval(above: np.ndarray, below: np.ndarray) -> tuple[float, float, float]:
+    """Median of the paired ratios above / below, and the ends of its 95 % bootstrap interval. above, below: (repeats,)."""
+    ratios = above / below
+    middle = float(np.median(ratios))
+    low, high = median_interval(ratios)
+    return middle, min(low, middle), max(high, middle)
+
+
+def _row(name: str, found: Ready | Failure, times: dict[str, np.ndarray]) -> dict:
     if isinstance(found, Failure):
         return {"status": found.status, "message": found.message}
     row: dict = {"status": "correct", "message": "", "ms": float(np.median(times[name]))}
     for against, base in (("eager", "eager"), ("compiled", "default")):
         if base in times:
-            middle, low, high = ratio_interval(times[base], times[name], generator)
+            middle, low, high = ratio_interval(times[base], times[name])
             row |= {f"ratio_{against}": middle, f"ratio_{against}_low": low, f"ratio_{against}_high": high}
     return row
 
@@ -160,30 +180,16 @@ def _or_failure(found: Ready | Finding) -> Ready | Failure:
 
 
 def _model(request: Request, name: str) -> torch.nn.Module:
-    loaded = load_task(request.code, name)
-    torch.manual_seed(request.seed)
-    return loaded.model(*loaded.get_init_inputs()).to(request.device).eval()
+    return make_model(load_task(request.code, name), request.target.device, MODEL_SEED)
 
 
 def _inputs(request: Request, draw: int) -> list:
-    torch.manual_seed(request.seed + 1 + draw)
-    with torch.device(request.device):
-        return load_task(request.code).get_inputs()
+    return make_inputs(load_task(request.code), request.target.device, request.seed + draw)
 
 
-def _set_precision(request: Request) -> None:
-    torch.set_num_threads(request.threads)
-    torch.set_float32_matmul_precision(request.matmul_precision)
-    torch.backends.cuda.matmul.allow_tf32 = request.tf32
-    torch.backends.cudnn.allow_tf32 = request.tf32
-
-
-def _machine(device: str) -> dict:
-    return {}
-
-
-def _tensors(value: object) -> list[torch.Tensor]:
-    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+def _machine(target: Target) -> dict:
+    found = environment(target)
+    return {"device": found.device, "driver": found.driver, "torch": found.torch, "triton": found.triton}
 
 
 def _is_4d(value: object) -> bool:

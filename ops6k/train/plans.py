@@ -60,7 +60,12 @@ PLANS: tuple[Plan, ...] = (
         needs=(Trait.CONVOLUTION,),
     ),
     Plan("freezing", "weights become constants, packed ahead", options=(("freezing", True),), needs=(Trait.CPU, Trait.MATMUL)),
-    Plan("max_autotune_cpu", "C++ GEMM templates tried", options=(("max_autotune", True),), needs=(Trait.CPU, Trait.MATMUL)),
+    Plan(
+        "freezing_max_autotune",
+        "weights become constants, C++ GEMM templates tried",
+        options=(("freezing", True), ("max_autotune", True)),
+        needs=(Trait.CPU, Trait.MATMUL),
+    ),
     Plan("cudagraphs", "default compile replayed as a CUDA graph", options=(("triton.cudagraphs", True),), needs=(Trait.CUDA,)),
     Plan(
         "max_autotune_no_cudagraphs",
@@ -68,15 +73,27 @@ PLANS: tuple[Plan, ...] = (
         options=(("max_autotune", True), ("coordinate_descent_tuning", True)),
         needs=(Trait.CUDA,),
     ),
-    Plan("coordinate_descent", "block sizes by coordinate descent", options=(("coordinate_descent_tuning", True),), needs=(Trait.CUDA,)),
-    Plan("max_autotune_pointwise", "pointwise and reduction kernels autotuned", options=(("max_autotune_pointwise", True),), needs=(Trait.CUDA,)),
+    Plan(
+        "coordinate_descent",
+        "block sizes by coordinate descent",
+        options=(("coordinate_descent_tuning", True),),
+        needs=(Trait.CUDA,),
+    ),
+    Plan(
+        "max_autotune_pointwise",
+        "pointwise and reduction kernels autotuned",
+        options=(("max_autotune_pointwise", True),),
+        needs=(Trait.CUDA,),
+    ),
     Plan(
         "coordinate_descent_pointwise",
         "pointwise autotuning, then coordinate descent",
         options=(("max_autotune_pointwise", True), ("coordinate_descent_tuning", True)),
         needs=(Trait.CUDA,),
     ),
-    Plan("max_autotune_gemm", "matrix products autotuned", options=(("max_autotune_gemm", True),), needs=(Trait.CUDA, Trait.MATMUL)),
+    Plan(
+        "max_autotune_gemm", "matrix products autotuned", options=(("max_autotune_gemm", True),), needs=(Trait.CUDA, Trait.MATMUL)
+    ),
     Plan(
         "looped_reductions",
         "reductions loop instead of holding a row in registers",
@@ -92,6 +109,8 @@ _CONVOLUTION = re.compile(r"convolution")
 _MATMUL = re.compile(r"^\w*(?:mm|mv)$|^dot$|convolution|attention|lstm|gru")
 # Over labels too: the rank of a convolution shows only there.
 _IMAGES = re.compile(r"2d|pixel_?shuffle|pixel_?unshuffle|grid_sampl|interpolate")
+# What platform.processor() and platform.machine() call a CPU; a GPU has a product name.
+_CPU = re.compile(r"(?:|cpu|x86_64|amd64|i\d86|aarch64|arm\w*)$", re.IGNORECASE)
 
 
 def traits_of(task: Task) -> frozenset[Trait]:
@@ -100,7 +119,7 @@ def traits_of(task: Task) -> frozenset[Trait]:
     names = operators + [label.lower() for label in task.ops]
     searched = ((Trait.CONVOLUTION, _CONVOLUTION, operators), (Trait.MATMUL, _MATMUL, operators), (Trait.IMAGES, _IMAGES, names))
     found = {trait for trait, pattern, where in searched if any(pattern.search(name) for name in where)}
-    found.add(Trait.CPU if task.environment.device == "cpu" else Trait.CUDA)
+    found.add(Trait.CPU if _CPU.match(task.environment.device) else Trait.CUDA)
     return frozenset(found)
 
 
