@@ -1,0 +1,107 @@
+"""Does a whole graph hold up: at twin sizes, would a verifier see each step, each input and each output?
+
+A cheap forerunner of the screen, for yield: the verdict is the screen's. Every step, undeclared arithmetic too, is
+replaced by its input, by zeros and by its mean; every input is redrawn; the result is compared with one in float64.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+
+import torch
+
+from ops6k.fuse.composer.graph import Graph, Step
+from ops6k.fuse.composer.trial import Bed, Unfit, constant_share, moved, sampled
+
+MIN_EFFECT = 0.05
+"""Share of output elements that each step and each input must move."""
+MIN_CHANGE = 0.25
+"""The same for all inputs redrawn at once."""
+MAX_FREE = 0.72
+MAX_UNSTABLE = 1e-3
+"""Share of elements in which float64 may differ."""
+
+
+def require_sound(graph: Graph, bed: Bed, dtype: str) -> None:
+    """Raises Unfit that names what a verifier would not see."""
+    base = outputs(graph, bed)
+    for values in base.values():
+        if values.is_floating_point() and (not torch.isfinite(values).all() or sampled(values).std() < 0.06 or constant_share(values) > MAX_FREE):
+            raise Unfit("an output is nearly constant")
+    _require_inputs(graph, bed, base)
+    for i, step in enumerate(graph.steps):
+        _require_step(graph, bed, base, i, step)
+    _require_conditioned(graph, bed, dtype)
+
+
+def outputs(graph: Graph, bed: Bed, start: int = 0) -> dict[str, torch.Tensor]:
+    """What forward returns, evaluated from step `start` on."""
+    for step in graph.steps[start:]:
+        bed.step(step)
+    return {name: bed.names[name] for name in graph.outputs}
+
+
+def _effect(base: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> float:
+    """Largest share, over the outputs, of elements that a verifier sees move; something not finite is seen."""
+    return max(moved(values, sampled(other[name]).nan_to_num(1e6, 1e6, -1e6)) for name, values in base.items())
+
+
+def _require_inputs(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -> None:
+    fresh = bed.copy()
+    for given in graph.inputs:
+        fresh.names[given.value.name] = fresh.input(given)
+    redrawn = outputs(graph, fresh)
+    if min(moved(values, redrawn[name]) for name, values in base.items()) < MIN_CHANGE:
+        raise Unfit("an output does not follow the inputs")
+    if len(graph.inputs) == 1:
+        return
+    for given in graph.inputs:
+        alone = bed.copy()
+        alone.names[given.value.name] = fresh.names[given.value.name]
+        if _effect(base, outputs(graph, alone)) < MIN_EFFECT:
+            raise Unfit("an input does not matter")
+
+
+def _require_step(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor], i: int, step: Step) -> None:
+    result = bed.names[step.value.name]
+    for stand_in in _stand_ins(result, bed.names.get(step.through)):
+        other = bed.copy()
+        other.names[step.value.name] = stand_in
+        if _effect(base, outputs(graph, other, i + 1)) < MIN_EFFECT:
+            raise Unfit(f"{step.op or step.text} can be left out")
+
+
+def _stand_ins(result: torch.Tensor, taken: object) -> list[torch.Tensor]:
+    found = [torch.zeros_like(result)]
+    if result.is_floating_point():
+        found.append(result.mean().expand_as(result).clone())
+        if isinstance(taken, torch.Tensor) and taken.shape == result.shape:
+            found.append(taken.to(result.dtype))
+    return found
+
+
+def _require_conditioned(graph: Graph, bed: Bed, dtype: str) -> None:
+    """The task's own precision and float64 agree within the verifier's tolerance."""
+    kind = getattr(torch, dtype)
+    rounded = {i.value.name: _as(bed.names[i.value.name], kind) for i in graph.inputs}
+    ours, wide = (outputs(graph, _cast(graph, bed, rounded, (kind, target))) for target in (kind, torch.float64))
+    for name, values in wide.items():
+        if moved(values, ours[name]) > MAX_UNSTABLE:
+            raise Unfit("ill-conditioned")
+
+
+def _cast(graph: Graph, bed: Bed, given: Mapping[str, torch.Tensor], kinds: tuple[torch.dtype, torch.dtype]) -> Bed:
+    """The bed with weights rounded to the first dtype and all of it held in the second."""
+    rounded, kind = kinds
+    other = bed.copy()
+    for member in graph.members:
+        held = bed.names[member.name]
+        if isinstance(held, torch.nn.Module):
+            other.names[member.name] = deepcopy(held).to(rounded).to(kind)
+        else:
+            other.names[member.name] = _as(_as(held, rounded), kind)
+    other.names |= {name: _as(value, kind) for name, value in given.items()}
+    return other
+
+
+def _as(value: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
+    return value.detach().to(kind) if value.is_floating_point() else value

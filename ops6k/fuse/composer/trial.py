@@ -1,0 +1,169 @@
+"""The trial run: each step is really evaluated, on numbers at twin sizes and on the meta device at real sizes.
+
+So shapes are found by running, not by algebra: an axis whose length equals a size's twin in one run and its real value in
+the other is that size. What the numbers look like (finite, spread, not the input again) decides whether a step is kept.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
+
+import torch
+
+from ops6k.fuse.composer.graph import Graph, Input, Member, Size, Step
+from ops6k.fuse.composer.inputs import expression
+
+TOLERANCE = 1e-2
+"""The verifier's atol and rtol: what moves less is not seen."""
+
+MAX_ELEMENTS = 400_000
+"""Of a twin: past it a task grows faster than sizes can be fitted."""
+
+FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AssertionError)
+"""What torch raises for arguments that do not fit."""
+
+
+class Unfit(Exception):
+    """A step that cannot stand where it was tried; never leaves the composer."""
+
+
+@lru_cache(maxsize=4096)
+def compiled(text: str, mode: str) -> CodeType:
+    return compile(text, "<step>", mode)
+
+
+class Bed:
+    """Names bound to tensors and modules on one device, at one choice of sizes."""
+
+    def __init__(self, device: str, names: dict[str, object] | None = None) -> None:
+        self.device = torch.device(device)
+        self.names = names or {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math}
+
+    def copy(self) -> "Bed":
+        return Bed(self.device.type, dict(self.names))
+
+    def define(self, source: str) -> None:
+        exec(compiled(source, "exec"), self.names)
+
+    def evaluate(self, text: str) -> object:
+        """Raises Unfit for what torch cannot do with it."""
+        try:
+            return eval(compiled(text, "eval"), self.names)
+        except FAILURES as error:
+            raise Unfit(str(error).split("\n")[0][:200]) from None
+
+    def input(self, given: Input, dtype: str = "float32") -> torch.Tensor:
+        with self.device:
+            return self.evaluate(expression(given, dtype))
+
+    def member(self, member: Member) -> None:
+        with self.device:
+            made = self.evaluate(member.build)
+            if isinstance(made, torch.nn.Module):
+                made.eval()
+            self.names[member.name] = made
+            for text in member.settle:
+                self.evaluate(text)
+
+    def step(self, step: Step) -> torch.Tensor:
+        with torch.no_grad():
+            made = self.evaluate(step.text)
+        if not isinstance(made, torch.Tensor):
+            raise Unfit(f"gives {type(made).__name__}")
+        self.names[step.value.name] = made
+        return made
+
+
+@dataclass(slots=True)
+class Beds:
+    """The two runs of one graph, side by side."""
+
+    twin: Bed
+    meta: Bed
+
+    @classmethod
+    def empty(cls) -> "Beds":
+        return cls(Bed("cpu"), Bed("meta"))
+
+    def copy(self) -> "Beds":
+        return Beds(self.twin.copy(), self.meta.copy())
+
+    def size(self, size: Size) -> None:
+        self.twin.names[size.name], self.meta.names[size.name] = size.twin, size.real
+
+    def define(self, source: str) -> None:
+        for bed in (self.twin, self.meta):
+            bed.define(source)
+
+    def input(self, given: Input) -> None:
+        for bed in (self.twin, self.meta):
+            bed.names[given.value.name] = bed.input(given)
+
+    def member(self, member: Member) -> None:
+        for bed in (self.twin, self.meta):
+            bed.member(member)
+
+    def step(self, step: Step, graph: Graph) -> tuple[torch.Tensor, tuple[str | None, ...]]:
+        """The twin's result and its axes as size expressions; raises Unfit where either run fails."""
+        twin, meta = self.twin.step(step), self.meta.step(step)
+        if twin.ndim != meta.ndim or twin.dtype != meta.dtype:
+            raise Unfit("the runs differ in rank or dtype")
+        return twin, tuple(axis_text(a, b, graph.sizes) for a, b in zip(twin.shape, meta.shape, strict=True))
+
+
+def axis_text(twin: int, real: int, sizes: list[Size]) -> str | None:
+    """The size expression that has these lengths in the two runs: a size, a multiple, a fraction or product, a number."""
+    for size in sizes:
+        if (size.twin, size.real) == (twin, real):
+            return size.name
+    if twin == real:
+        return str(twin)
+    for size in sizes:
+        for factor in (2, 3, 4):
+            if (size.twin * factor, size.real * factor) == (twin, real):
+                return f"{factor} * {size.name}"
+            if size.twin % factor == size.real % factor == 0 and (size.twin // factor, size.real // factor) == (twin, real):
+                return f"{size.name} // {factor}"
+    for i, first in enumerate(sizes):
+        for second in sizes[i:]:
+            if (first.twin * second.twin, first.real * second.real) == (twin, real):
+                return f"{first.name} * {second.name}"
+    return None
+
+
+def sampled(values: torch.Tensor, count: int = 4096) -> torch.Tensor:
+    """At most `count` elements, evenly spread, float64: enough for shares of a few per cent."""
+    flat = values.flatten()
+    # An odd step, so that it does not run along one axis of an even width.
+    return flat[:: (flat.numel() // count) | 1].double() if flat.numel() > count else flat.double()
+
+
+def moved(ours: torch.Tensor, theirs: torch.Tensor) -> float:
+    """Share of elements of `ours` that the verifier would see differ from `theirs`; both of one shape."""
+    a, b = sampled(ours), sampled(theirs)
+    return ((a - b).abs() > TOLERANCE + TOLERANCE * a.abs()).double().mean().item()
+
+
+def constant_share(values: torch.Tensor) -> float:
+    """Largest share of elements that zeros, or the median, would get right."""
+    wide = sampled(values)
+    guesses = (torch.zeros((), dtype=torch.double), wide.median())
+    return max(1 - moved(wide, guess.expand_as(wide)) for guess in guesses)
+
+
+def require_lively(result: torch.Tensor, taken: torch.Tensor | None) -> None:
+    """Raises Unfit where a result is not finite, nearly constant, far from unit scale, or what was taken once more."""
+    if result.numel() > MAX_ELEMENTS:
+        raise Unfit("grows too large")
+    if not result.is_floating_point():
+        return
+    some = sampled(result)
+    if not bool(torch.isfinite(some).all()):
+        raise Unfit("not finite")
+    if some.abs().max().item() > 2e3 or some.std().item() < 0.06:
+        raise Unfit("far from unit scale")
+    if constant_share(some) > 0.72:
+        raise Unfit("nearly constant")
+    if taken is not None and taken.shape == result.shape and moved(result, taken) < 0.15:
+        raise Unfit("changes nothing")
