@@ -1,0 +1,50 @@
+"""No example in a prompt is a problem of a benchmark: models copy what they are shown."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ops6k import params as parameters
+from ops6k.dedup.decide import Subject, decide, rejections
+from ops6k.dedup.index import Reference, build_index, load_index
+from ops6k.dedup.trace import aten_operators
+
+ROOT = Path(__file__).parent.parent
+INDEX = ROOT / "data" / "benchmarks" / "kernelbench.parquet"
+EXAMPLES = [
+    code
+    for prompt in sorted((ROOT / "prompts").glob("*.j2"))
+    for code in re.findall(r"^```python\n(.*?)^```", prompt.read_text(encoding="utf-8"), re.S | re.M)
+]
+PARAMS = parameters.load(ROOT / "params.yaml").dedup
+
+
+def copies(codes: Sequence[str], references: list[Reference], aten: Sequence[tuple[str, ...] | None]) -> set[str]:
+    """Which of the codes the dedup stage would reject, as strings of their places; one at a time, as sets do not matter here."""
+    subjects = [Subject(str(i), (), code, operators) for i, (code, operators) in enumerate(zip(codes, aten, strict=True))]
+    return {name for subject in subjects for name in rejections(decide([subject], references, PARAMS))}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not INDEX.exists(), reason="this checkout has no KernelBench index: `ops6k benchmark index` makes it")
+def test_no_example_of_a_prompt_is_a_benchmark_problem() -> None:
+    aten = aten_operators(EXAMPLES, workers=1)
+    assert all(aten), "an example does not run"
+    assert not copies(EXAMPLES, load_index(INDEX), aten)
+
+
+def test_an_example_that_stands_renamed_in_a_benchmark_would_be_found(tmp_path: Path) -> None:
+    folder = tmp_path / "problems" / "level1"
+    folder.mkdir(parents=True)
+    renamed = [re.sub(r"\b(mix|gated|rows|mixed|series|weight)\b", r"some_\1", re.sub(r'""".*?"""', '"""Other."""', code)) for code in EXAMPLES]
+    for number, code in enumerate(renamed, 1):
+        (folder / f"{number}_problem.py").write_text(re.sub(r"= (\d{2,})$", r"= 4\1", code, flags=re.M), encoding="utf-8")
+    references = load_index(build_index(tmp_path / "problems", "planted", folder=tmp_path))
+    assert len(references) == len(EXAMPLES) == 2
+    unknown = [None] * len(EXAMPLES)
+    assert copies(EXAMPLES, references, unknown) == {"0", "1"}
+    elsewhere = [replace(reference, canonical="", flow=None, operators=(), shingles=()) for reference in references]
+    assert not copies(EXAMPLES, elsewhere, unknown)
