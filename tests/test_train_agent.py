@@ -77,7 +77,9 @@ def test_the_agent_is_small_and_its_files_hold_no_pickle(trained, saved: Path):
 def test_the_agent_chooses_only_what_applies(trained):
     for of in family_tasks(10, first=500):
         assert trained[0].choose(of) in applicable(of)
-    assert trained[0].choose(task(7, "a.label.never.seen")).name in {plan.name for plan in applicable(task(7, "a.label.never.seen"))}
+    assert trained[0].choose(task(7, "a.label.never.seen")).name in {
+        plan.name for plan in applicable(task(7, "a.label.never.seen"))
+    }
 
 
 def test_an_agent_for_other_actions_is_refused_by_name(saved: Path):

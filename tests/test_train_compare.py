@@ -54,7 +54,11 @@ def test_no_strategy_beats_the_oracle_and_more_attempts_never_hurt():
     tasks = family_tasks(20)
     found = compare(First("cudagraphs", "max_autotune_no_cudagraphs"), tasks, tasks, family_table(tasks), seed=0)
     for name in found.one_attempt:
-        assert found.one_attempt[name].mean_reward <= found.four_attempts[name].mean_reward <= found.one_attempt["oracle"].mean_reward
+        assert (
+            found.one_attempt[name].mean_reward
+            <= found.four_attempts[name].mean_reward
+            <= found.one_attempt["oracle"].mean_reward
+        )
     assert found.one_attempt["always_eager"].mean_reward == 1.0
 
 

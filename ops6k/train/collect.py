@@ -46,7 +46,7 @@ def measure_tasks(tasks: Sequence[Task], target: Target, how: Measuring, work: P
     Raises TargetMismatch where something is to be measured and this machine is not the target's.
     """
     folder = work / "plan_times" / rules(target, how)
-    missing = {task.task_id: (task, plans) for task in tasks if (plans := _unmeasured(task, folder))}
+    missing = {task.task_id: (task, plans) for task in tasks if (plans := unmeasured(task, folder))}
     if missing:
         require_machine(target)
         with progress.track("train", sum(len(plans) for _, plans in missing.values())) as tracker:
@@ -63,7 +63,8 @@ def rules(target: Target, how: Measuring) -> str:
     return store.fingerprint(target, how.repeats, how.seed, store.code_hash(*(package / file for file in files)))
 
 
-def _unmeasured(task: Task, folder: Path) -> tuple[Plan, ...]:
+def unmeasured(task: Task, folder: Path) -> tuple[Plan, ...]:
+    """The applicable plans that have no row, as they are defined now, in the task's file."""
     known = {(row.plan, row.definition) for row in _cached(task, folder)}
     return tuple(plan for plan in applicable(task) if (plan.name, plan.definition) not in known)
 
@@ -99,7 +100,7 @@ def _measured(
 
         def follow(ended: Ended) -> Job | None:
             task, plans = left[ended.job_id]
-            rows[task.task_id], again = _outcome(ended, task, plans, target, how)
+            rows[task.task_id], again = outcome(ended, task, plans, target, how)
             left[task.task_id] = (task, again)
             return _job(task, again, target, how, sandbox.lock) if again else None
 
@@ -146,7 +147,7 @@ def _payload(task: Task, plans: Sequence[Plan], target: Target, how: Measuring) 
     }
 
 
-def _outcome(
+def outcome(
     ended: Ended, task: Task, plans: Sequence[Plan], target: Target, how: Measuring
 ) -> tuple[list[PlanTime], tuple[Plan, ...]]:
     """The rows that a job's end amounts to, and the plans to try again."""

@@ -1,0 +1,148 @@
+"""Real measurements of tiny tasks in the sandbox, and what becomes of children that die."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from train_tasks import CPU, task
+
+from ops6k.errors import TargetMismatch
+from ops6k.sandbox import Ended
+from ops6k.target import Target
+from ops6k.train.collect import Measuring, measure_tasks, outcome, unmeasured
+from ops6k.train.measure import paired_ms, ratio_interval
+from ops6k.train.plans import BY_NAME, applicable
+from ops6k.train.times import PlanStatus
+
+TARGET = Target(
+    "here",
+    "cpu",
+    None,
+    ".".join(torch.__version__.split(".")[:2]),
+    1,
+    4.0,
+    "highest",
+    False,
+    8.0,
+    {"float32": 50.0},
+    4.0,
+    "by hand",
+)
+HOW = Measuring(repeats=5, seed=0, workers=2)
+
+POINTWISE = """import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.tanh(torch.exp(x) * 0.5 + x)
+def get_inputs():
+    return [torch.rand(256, 1024)]
+def get_init_inputs():
+    return []
+"""
+
+# Its forward cannot become one graph: default compile fails, eager does not.
+UNCOMPILABLE = """import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        torch._dynamo.graph_break()
+        return torch.exp(x)
+def get_inputs():
+    return [torch.rand(64, 64)]
+def get_init_inputs():
+    return []
+"""
+
+# Another answer where it is compiled.
+WRONG_COMPILED = """import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.exp(x) + (1.0 if torch.compiler.is_compiling() else 0.0)
+def get_inputs():
+    return [torch.rand(64, 64)]
+def get_init_inputs():
+    return []
+"""
+
+
+def on_cpu(number: int, code: str):
+    return task(number, environment=CPU, code=code)
+
+
+@pytest.mark.slow
+def test_tasks_are_measured_for_real_once_and_what_a_plan_does_wrong_is_a_status(tmp_path: Path):
+    tasks = [on_cpu(1, POINTWISE), on_cpu(2, UNCOMPILABLE), on_cpu(3, WRONG_COMPILED)]
+    table = measure_tasks(tasks, TARGET, HOW, tmp_path)
+    good, broken, wrong = (table.of(of.task_id) for of in tasks)
+    assert good["eager"].ratio_eager == 1.0 and good["default"].ratio_compiled == 1.0
+    assert good["default"].status is PlanStatus.CORRECT and good["default"].ms > 0
+    assert good["default"].ratio_eager_low <= good["default"].ratio_eager <= good["default"].ratio_eager_high
+    assert good["default"].torch == torch.__version__
+    assert broken["default"].status is PlanStatus.FAILED and broken["default"].message
+    assert broken["eager"].status is PlanStatus.CORRECT and broken["eager"].ratio_compiled is None
+    assert wrong["default"].status is PlanStatus.WRONG and "100.00%" in wrong["default"].message
+    # Real times never repeat: equal rows come from the work folder. After a kill, only what is missing is measured.
+    assert measure_tasks(tasks, TARGET, HOW, tmp_path).rows() == table.rows()
+    (folder,) = (tmp_path / "plan_times").iterdir()
+    (folder / f"{tasks[0].task_id}.parquet").unlink()
+    assert [bool(unmeasured(of, folder)) for of in tasks] == [True, False, False]
+    assert [path.name for path in tmp_path.iterdir()] == ["plan_times"]  # the sandbox leaves nothing behind
+
+
+def test_a_machine_that_is_not_the_targets_measures_nothing(tmp_path: Path):
+    other = dataclasses.replace(TARGET, torch="1.0")
+    with pytest.raises(TargetMismatch, match=r"torch 1\.0"):
+        measure_tasks([on_cpu(1, POINTWISE)], other, HOW, tmp_path)
+
+
+def test_a_child_that_dies_in_one_plan_leaves_the_others_to_be_tried_again():
+    of = task(1)
+    plans = applicable(of)
+    crash = Ended(of.task_id, None, "crashed", "killed by signal 11", 3.0, "cudagraphs")
+    rows, again = outcome(crash, of, plans, TARGET, HOW)
+    assert [(row.plan, row.status) for row in rows] == [("cudagraphs", PlanStatus.FAILED)]
+    assert set(again) == set(plans) - {BY_NAME["cudagraphs"]}
+
+
+def test_a_child_that_runs_out_of_time_elsewhere_leaves_every_plan_unfinished_and_none_an_attempt():
+    of = task(1)
+    late = Ended(of.task_id, None, "timeout", "killed by signal 9", 900.0, "timing")
+    rows, again = outcome(late, of, applicable(of), TARGET, HOW)
+    assert {row.status for row in rows} == {PlanStatus.UNFINISHED} and len(rows) == len(applicable(of)) and again == ()
+    assert not any(row.is_attempt for row in rows)
+
+
+def test_every_repeat_times_every_run_once():
+    calls: list[int] = []
+    times = paired_ms([lambda i=i: calls.append(i) for i in range(3)], 4, "cpu", np.random.default_rng(0))
+    assert times.shape == (3, 4) and (times > 0).all()
+    timed = calls[3:]  # after one warm-up each
+    assert all(sorted(timed[i : i + 3]) == [0, 1, 2] for i in range(0, 12, 3))
+
+
+def test_a_paired_ratio_sees_through_noise_that_both_share():
+    noise = np.random.default_rng(0).uniform(1, 10, 15)
+    middle, low, high = ratio_interval(1.2 * noise, noise)
+    assert (middle, low, high) == pytest.approx((1.2, 1.2, 1.2))
+    middle, low, high = ratio_interval(noise, noise[::-1])
+    assert low < middle < high
+
+
+def test_measuring_imports_nothing_beyond_the_standard_library_torch_numpy_pyarrow_and_yaml():
+    code = """
+import importlib.abc, sys
+import torch, torch._inductor, numpy, pyarrow.parquet, yaml
+known = {name.split(".")[0] for name in sys.modules} | set(sys.stdlib_module_names) | {"ops6k"}
+class Refuse(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] not in known:
+            raise ImportError(f"refused: {name}")
+sys.meta_path.insert(0, Refuse())
+import ops6k.train.collect, ops6k.train.measure, ops6k.train.rows
+assert not {"gymnasium", "stable_baselines3", "sb3_contrib", "safetensors"} & set(sys.modules)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1])
+    assert ran.returncode == 0, ran.stderr
