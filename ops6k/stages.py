@@ -85,7 +85,7 @@ STAGES = (
         function="ops6k.assemble:run",
         reads=("seed_ops", "data/candidates", "data/verdicts", "data/matches"),
         writes="data/dataset",
-        params=("seed", "mix", "assemble"),
+        params=("seed", "mix", "screen", "dedup", "assemble"),
         code=("ops6k/assemble", *_SHARED),
     ),
     Stage(
@@ -103,10 +103,10 @@ STAGES = (
         name="report",
         does="Render the funnel, the set and the agent as one page.",
         function="ops6k.report:run",
-        reads=("data/candidates", "data/verdicts", "data/matches", "data/dataset", "data/agent"),
+        reads=("seed_ops", "data/candidates", "data/verdicts", "data/matches", "data/dataset", "data/agent"),
         writes="data/report",
-        params=(),
-        code=("ops6k/report", *_SHARED),
+        params=("seed", "screen", "dedup"),
+        code=("ops6k/report", "ops6k/assemble", *_SHARED),
     ),
 )
 

@@ -66,7 +66,8 @@ def histogram(values: Sequence[float], label: str, *, log: bool = True, marks: M
     array = array[array > 0] if log else array
     if array.size:
         low, high = float(array.min()), float(array.max())
-        bins = np.geomspace(low, max(high, low * 1.01), 31) if log else np.linspace(min(low, 0.0), max(high, 1.0), 31)
+        pad = max(1.0, (2 * low / high) ** 0.5) if log else 1.0  # equal values get a bar, not a hairline
+        bins = np.geomspace(low / pad, high * pad, 31) if log else np.linspace(min(low, 0.0), max(high, 1.0), 31)
         axes.hist(array, bins=bins, color=BLUE, edgecolor="white", linewidth=0.4)
     if log:
         plain_log_axis(axes, "x")

@@ -42,7 +42,7 @@ def predicted_against_measured(stories: Sequence[Story]) -> "Figure":
         for s in stories
         if s.verdict and s.verdict.work and s.verdict.timing
     ]
-    figure, axes = new_figure(width=4.6, height=4.2)
+    figure, axes = new_figure(width=4.2, height=3.6)
     pairs = [(x, y) for x, y in pairs if x > 0 and y > 0]
     if pairs:
         predicted, measured = zip(*pairs, strict=True)

@@ -89,6 +89,7 @@ def _shown(params: Params, found: Gathered) -> Iterator[Shown]:
             "What each stage took and kept. harvest counts operators, the others candidates.",
             set_figures.funnel(found.counts),
         )
+    if any(s.outcome for s in found.stories):
         yield _embed("Ends by depth", "Class of every screened candidate's end.", figures.ends_by_depth(found.stories))
     if any(s.verdict and s.verdict.timing for s in found.stories):
         note = "Of every candidate that was timed. Dotted: a factor of two."
