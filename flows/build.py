@@ -116,8 +116,8 @@ def build(preset: Preset = None, settings: Settings = [], publish_to: PublishTo 
             runner.clear(STAGES, params, data)
         reports = [_stage_task(stage)(preset, settings) for stage in STAGES]
         _artifacts(reports, data)
-        _publish(params, data, publish_to)
         _record(params)
+        _publish(preset, settings, publish_to)
 
 
 def _artifacts(reports: list[Report], data: Path) -> None:
@@ -137,12 +137,14 @@ def _artifacts(reports: list[Report], data: Path) -> None:
     )
 
 
-def _publish(params: Params, data: Path, to: str | None) -> None:
-    log = get_run_logger()
-    if not (to or params.publish.to):
-        log.info("nothing is published: publish_to names no Hub organisation or user")
-        return
-    _publish_task(str(params.root / "params.yaml"), to or params.publish.to, params.publish.private)
+def _publish(preset: str | None, settings: list[str], to: str | None) -> None:
+    """The last step of a build; says so where nothing is to be published."""
+    params, _ = _project(preset, settings)
+    owner = to or params.publish.to
+    if owner is None:
+        get_run_logger().info("nothing is published: publish_to names no Hub organisation or user")
+    else:
+        _publish_task(preset, settings, owner)
 
 
 @task(
@@ -153,9 +155,13 @@ def _publish(params: Params, data: Path, to: str | None) -> None:
     retry_jitter_factor=1.0,
     retry_condition_fn=_may_pass,
     cache_policy=NO_CACHE,
+    persist_result=False,
 )
-def _publish_task(params: str, to: str, private: bool) -> None:
-    raise NotImplementedError
+def _publish_task(preset: str | None, settings: list[str], to: str) -> None:
+    from ops6k.publish import publish
+
+    for line in publish(*_project(preset, settings), to=to):
+        get_run_logger().info(line)
 
 
 def _record(params: Params) -> None:

@@ -56,9 +56,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 benchmark = typer.Typer(help="Benchmarks that tasks must not copy.", no_args_is_help=True)
-publish = typer.Typer(help="Put results on the Hugging Face Hub, or in a folder as they would be there.", no_args_is_help=True)
 app.add_typer(benchmark, name="benchmark", rich_help_panel="Project")
-app.add_typer(publish, name="publish", rich_help_panel="Project")
 
 
 def main() -> None:
@@ -72,6 +70,10 @@ def main() -> None:
         code = 130
     except Ops6kError as error:
         _fail(str(error), 1)
+    except SystemExit as exit_:
+        if exit_.code == 128 + signal.SIGTERM:
+            _fail("terminated; the same command goes on from here", 128 + signal.SIGTERM)
+        raise
     except BrokenPipeError:  # `ops6k status | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -90,9 +92,7 @@ def _fail(message: str, code: int) -> None:
 
 
 def _terminated(number: int, _frame: object) -> None:
-    # An exit, not a sudden death: what stands open is closed and children are ended.
-    print("error: terminated; the same command goes on from here", file=sys.stderr)
-    sys.exit(128 + number)
+    sys.exit(128 + number)  # an exit, not a sudden death: what stands open is closed and children are ended
 
 
 def _console(*, stderr: bool = False) -> "Console":
@@ -140,10 +140,9 @@ def _fuse_command(stage: Stage) -> Callable[..., None]:
     ) -> None:
         if not dry:
             return run(preset, settings, params, data, fresh)
-        from ops6k.fuse import dry_run
+        from ops6k.fuse.llm import dry as first_prompt
 
-        for line in dry_run(*_loaded(params, preset, settings, data)):
-            print(line)
+        print(first_prompt(load(params, preset=preset, settings=settings or ())))
 
     return command
 
@@ -187,7 +186,9 @@ def _print_what_next(params: Params, data: Path) -> None:
 def _typed_as(program: str) -> str:
     """What to type for a program of this environment, active or not."""
     here = Path(sys.executable).parent / program
-    return program if shutil.which(program) == str(here) else os.path.relpath(here)
+    if shutil.which(program) == str(here):
+        return program
+    return str(here.relative_to(Path.cwd())) if here.is_relative_to(Path.cwd()) else str(here)
 
 
 @app.command(rich_help_panel="Build")
@@ -267,6 +268,54 @@ def calibrate(
     path = (data or Path("data")) / "targets" / f"{name}.yaml"
     write(measured(name, device or _device()), path)
     print(f"{path} written; set `target: {path}` in params.yaml")
+
+
+@app.command(rich_help_panel="Project")
+def publish(
+    what: Annotated[Literal["dataset", "agent", "all"], typer.Argument(help="What to publish.")] = "all",
+    to: Annotated[
+        str | None,
+        typer.Option("--to", help="Hub organisation or user, or a folder (with a slash: ./out).", show_default="publish.to"),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", metavar="DIR", help="Write to a folder as it would be on the Hub.")
+    ] = None,
+    public: Annotated[bool, typer.Option("--public", help="Make new repositories public.")] = False,
+    params: ParamsFile = Path("params.yaml"),
+    data: Data = None,
+) -> None:
+    """Put data set and agent on the Hugging Face Hub (private unless told otherwise), or in a folder."""
+    from ops6k.publish import publish as upload
+    from ops6k.publish import to_folder
+
+    typed, results = _loaded(params, None, None, data)
+    if folder is None and to is not None and os.sep in to:  # no name on the Hub holds a slash
+        folder = Path(to)
+    if public:
+        typed = dataclasses.replace(typed, publish=dataclasses.replace(typed.publish, private=False))
+    for line in to_folder(results, folder, what=what) if folder else upload(typed, results, what=what, to=to):
+        print(line)
+
+
+@benchmark.command("index")
+def benchmark_index(
+    source: Annotated[
+        str, typer.Argument(metavar="PATH_OR_HUB_ID", help="Folder of .py files, Parquet or JSONL file, or Hub id (owner/name).")
+    ],
+    name: Annotated[str, typer.Option("--name", help="Name of the benchmark: data/benchmarks/NAME.parquet.")],
+    origin: Annotated[
+        str | None, typer.Option("--origin", help="Public name of the source.", show_default="the source as given")
+    ] = None,
+    revision: Annotated[str | None, typer.Option("--revision", help="Commit or version of the source.")] = None,
+    data: Data = None,
+) -> None:
+    """Index a benchmark's problems: hashes, operators and names, none of its source."""
+    from ops6k.dedup.index import build_index
+    from ops6k.dedup.trace import aten_operators
+
+    place = (data or Path("data")) / "benchmarks"
+    path = build_index(source, name, folder=place, trace=aten_operators, origin=(origin or source, revision))
+    print(f"{path} written; list it under dedup.benchmarks in params.yaml")
 
 
 @app.command("dvc-yaml", rich_help_panel="Project")

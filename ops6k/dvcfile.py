@@ -60,7 +60,7 @@ def _params(stage: Stage, tree: dict[str, object]) -> list[str]:
     sections = [*stage.params, *(["target"] if "{target}" in stage.reads else [])]
     presets: dict[str, dict[str, object]] = tree.get("presets") or {}  # type: ignore[assignment]
     laid_over = [f"presets.{name}.{section}" for name, preset in presets.items() for section in sections if section in preset]
-    return ["preset", *sections, *laid_over]
+    return [*(["preset"] if laid_over else []), *sections, *laid_over]
 
 
 def _outs(stage: Stage) -> dict[str, object]:

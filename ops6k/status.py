@@ -39,7 +39,7 @@ def _row(stage: Stage, params: Params, data: Path) -> tuple[str | Text, ...]:
 def first_id(data: Path) -> str | None:
     """The id of some row of the data set, to show; None where there is no data set."""
     for path in sorted((data / "dataset").rglob("*.parquet")):
-        rows = pq.read_table(path, columns=["task_id"]).slice(0, 1)
-        if rows.num_rows:
-            return rows["task_id"][0].as_py()
+        if "task_id" in pq.read_schema(path).names:
+            for row in pq.read_table(path, columns=["task_id"]).slice(0, 1).to_pylist():
+                return row["task_id"]
     return None
