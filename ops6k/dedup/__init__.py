@@ -54,14 +54,20 @@ def accepted(data: Path) -> list[Subject]:
 
     Raises MissingInput where a verdict has no candidate.
     """
-    verdicts = {v.candidate_id: v for v in store.read_rows(data / "verdicts" / "verdicts.parquet", Verdict) if v.outcome is Outcome.ACCEPTED}
+    verdicts = {
+        v.candidate_id: v
+        for v in store.read_rows(data / "verdicts" / "verdicts.parquet", Verdict)
+        if v.outcome is Outcome.ACCEPTED
+    }
     derived = data / "verdicts" / "candidates.parquet"
     candidates = store.read_rows(data / "candidates" / "candidates.parquet", Candidate)
     candidates += store.read_rows(derived, Candidate) if derived.exists() else []
     unknown = set(verdicts) - {candidate.candidate_id for candidate in candidates}
     if unknown:
         raise MissingInput(f"{data / 'verdicts'}: no candidate {min(unknown)}; run `ops6k fuse` and `ops6k screen` again")
-    return [_subject(candidate, verdicts[candidate.candidate_id]) for candidate in candidates if candidate.candidate_id in verdicts]
+    return [
+        _subject(candidate, verdicts[candidate.candidate_id]) for candidate in candidates if candidate.candidate_id in verdicts
+    ]
 
 
 def _subject(candidate: Candidate, verdict: Verdict) -> Subject:

@@ -10,14 +10,14 @@ Pure: nothing is executed.
 import ast
 import builtins
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import xxhash
 
 from ops6k.dedup import flow
-from ops6k.dedup.program import INPUT_FUNCTIONS, Program, digest, equation, methods, model, parse, self_attribute, self_name
+from ops6k.dedup.program import INPUT_FUNCTIONS, Program, digest, equation, methods, model, parse, self_attribute, self_name, walk
 from ops6k.labels import OPERATORS, key
 
 SHINGLE_TOKENS = 5
@@ -72,10 +72,18 @@ def shingles(tokens: list[str]) -> np.ndarray:
 
 
 def jaccard(left: np.ndarray, right: np.ndarray) -> float:
-    """Exact Jaccard similarity of two sorted, distinct arrays."""
-    common = np.intersect1d(left, right, assume_unique=True).size
-    union = left.size + right.size - common
-    return common / union if union else 0.0
+    """Exact Jaccard similarity of two sorted, distinct arrays; two empty ones are not alike."""
+    return float(jaccards(left, [right])[0])
+
+
+def jaccards(one: np.ndarray, others: Sequence[np.ndarray]) -> np.ndarray:
+    """Exact Jaccard similarity of one sorted, distinct array with each of others, (N,) float64."""
+    sizes = np.array([other.size for other in others])
+    values = np.concatenate(others)
+    at = np.minimum(np.searchsorted(one, values), max(one.size - 1, 0))
+    present = one[at] == values if one.size else np.zeros(values.size, bool)
+    common = np.bincount(np.repeat(np.arange(len(others)), sizes), present, len(others))
+    return common / np.maximum(one.size + sizes - common, 1)
 
 
 def _input_numbers(program: Program) -> list[float]:
@@ -268,7 +276,11 @@ class _Writer:
         if isinstance(node.value, str):
             self.line.append(f"'{node.value}'" if _WORD.fullmatch(node.value) else "S")
         else:
-            self.line.append("N" if isinstance(node.value, int | complex) and not isinstance(node.value, bool) else type(node.value).__name__ + str(node.value is True))
+            self.line.append(
+                "N"
+                if isinstance(node.value, int | complex) and not isinstance(node.value, bool)
+                else type(node.value).__name__ + str(node.value is True)
+            )
 
     def _JoinedStr(self, node: ast.JoinedStr) -> None:
         self.line.append("S")
@@ -333,21 +345,30 @@ class _Writer:
             self.call("", node.args[naming:], [ast.keyword("k", k.value) for k in node.keywords])
 
     def operator_call(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> None:
-        if arguments and isinstance(arguments[0], ast.Constant) and isinstance(arguments[0].value, str) and name in ("einsum", "rearrange", "reduce"):
+        if (
+            arguments
+            and isinstance(arguments[0], ast.Constant)
+            and isinstance(arguments[0].value, str)
+            and name in ("einsum", "rearrange", "reduce")
+        ):
             self.line.append(equation(arguments[0].value, letters=name == "einsum").replace(" ", "_"))
             arguments = arguments[1:]
         self.call(name, arguments, keywords)
 
     def is_method_of_a_value(self, function: ast.Attribute) -> bool:
         """x.relu() and not self.fc(x), block.conv(x) or super().forward(x)."""
-        if self_attribute(function, self.self_) is not None or function.attr in self.program.attributes or function.attr.startswith("__"):
+        if (
+            self_attribute(function, self.self_) is not None
+            or function.attr in self.program.attributes
+            or function.attr.startswith("__")
+        ):
             return False
         value = function.value
         return not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super")
 
 
 def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterable[str]:
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.arg):
             yield node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

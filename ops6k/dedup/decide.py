@@ -3,7 +3,7 @@
 Channels, the surest first:
   exact      the same bytes (inside the set)
   canonical  the same canonical form (canonical.py)
-  graph      the same ATen operators in dataflow order where both dry runs are known, else the same source dataflow (flow.py);
+  graph      the same ATen operators in dataflow order; or the same source dataflow (flow.py), unless the dry runs disagree;
              inside the set the sources must not show other operators or another wiring
   text       Jaccard similarity of canonical 5-grams at the threshold and the same operators in dataflow order: text alone
              merges 15 % of KernelBench's distinct problems at 0.9
@@ -66,7 +66,9 @@ def decide(tasks: Sequence[Subject], references: Sequence[Reference], params: De
     return compare(tasks, references, params).matches
 
 
-def compare(tasks: Sequence[Subject], references: Sequence[Reference], params: DedupParams, progress: Tracker | None = None) -> Comparison:
+def compare(
+    tasks: Sequence[Subject], references: Sequence[Reference], params: DedupParams, progress: Tracker | None = None
+) -> Comparison:
     """As `decide`, with clusters."""
     benchmarks, kept = Benchmarks(references, params), _Kept(params)
     components = Components(len(tasks))
@@ -104,10 +106,10 @@ class Benchmarks:
         self.sequences = Exact([pairs_in_order(r.aten or ()) for r in references])
         self.by_canonical = _first(references, lambda r: r.canonical)
         self.by_aten = _first(references, lambda r: r.aten or None)
-        self.by_flow = _first(references, lambda r: r.flow)
-        self.by_unrun_flow = _first(references, lambda r: None if r.aten else r.flow)
-        self.contained = defaultdict(list)
+        self.by_flow: dict[str | None, list[int]] = defaultdict(list)
+        self.contained: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, reference in enumerate(references):
+            self.by_flow[reference.flow].append(number)
             if len(reference.aten or ()) >= SHORTEST_CONTAINED:
                 self.contained[reference.aten[:SHORTEST_CONTAINED]].append(number)
 
@@ -121,7 +123,9 @@ class Benchmarks:
     def _match(self, known: _Known, channel: str, number: int, score: float, same: bool) -> Match:
         reference = self.references[number]
         reason = Reason.BENCHMARK if same and self.params.rules[f"benchmark/{channel}"] == "reject" else None
-        return Match(known.subject.candidate_id, channel, round(score, 4), reference.name, reference.benchmark, reference.level, reason)
+        return Match(
+            known.subject.candidate_id, channel, round(score, 4), reference.name, reference.benchmark, reference.level, reason
+        )
 
     def _canonical(self, known: _Known) -> Match | None:
         number = self.by_canonical.get(known.form.digest)
@@ -129,14 +133,14 @@ class Benchmarks:
 
     def _graph(self, known: _Known) -> Match | None:
         """Equal, or the nearest by neighbouring pairs of ATen operators."""
-        flow = known.form.flow if known.form else None
-        number = self.by_aten.get(known.subject.aten)
-        if number is None:
-            # The source's dataflow stands in where one of the two was never traced.
-            number = (self.by_unrun_flow if known.subject.aten else self.by_flow).get(flow)
+        aten = known.subject.aten
+        number = self.by_aten.get(aten)
+        if number is None and known.form and known.form.flow:
+            same = (n for n in self.by_flow.get(known.form.flow, ()) if _traces_agree(aten, self.references[n].aten))
+            number = next(same, None)
         if number is not None:
             return self._match(known, "graph", number, 1.0, True)
-        scores = self.sequences.scores(pairs_in_order(known.subject.aten or ()))
+        scores = self.sequences.scores(pairs_in_order(aten or ()))
         nearest = int(scores.argmax())
         return self._match(known, "graph", nearest, min(scores[nearest], _NOT_EQUAL), False) if scores[nearest] > 0 else None
 
@@ -175,7 +179,9 @@ class _Kept:
         self.numbers: list[int] = []
         self.texts = Growing(params.jaccard, params.num_perm, params.seed)
         self.with_text: list[int] = []
-        self.by: dict[str, dict[object, list[int]]] = {channel: defaultdict(list) for channel in ("exact", "canonical", "aten", "flow")}
+        self.by: dict[str, dict[object, list[int]]] = {
+            channel: defaultdict(list) for channel in ("exact", "canonical", "aten", "flow")
+        }
 
     def add(self, known: _Known, number: int) -> None:
         place = len(self.known)
@@ -215,17 +221,24 @@ class _Kept:
     def _near(self, known: _Known) -> list[tuple[str, int, float, bool]]:
         """(channel, place, score, near) of the neighbours, the surest channel first."""
         keys = self._keys(known)
-        found = [(channel, place, 1.0, True) for channel in ("exact", "canonical") for place in self.by[channel].get(keys.get(channel), ())]
+        found = [
+            (channel, place, 1.0, True)
+            for channel in ("exact", "canonical")
+            for place in self.by[channel].get(keys.get(channel), ())
+        ]
         found += [("graph", place, 1.0, True) for place in self._same_graph(known, keys)]
         if known.form:
             texts = [(self.with_text[number], score) for number, score in self.texts.near(known.form.shingles)]
-            found += [("text", place, score, self._same_text(known, place, score)) for place, score in sorted(texts, key=lambda t: -t[1])]
+            found += [
+                ("text", place, score, self._same_text(known, place, score))
+                for place, score in sorted(texts, key=lambda t: -t[1])
+            ]
         return found
 
     def _same_graph(self, known: _Known, keys: dict[str, object]) -> list[int]:
         by_aten = [p for p in self.by["aten"].get(keys["aten"], ()) if _may_be_one_graph(self.known[p].form, known.form)]
-        unrun = [p for p in self.by["flow"].get(keys.get("flow"), ()) if not (keys["aten"] and self.known[p].subject.aten)]
-        return by_aten + unrun
+        by_flow = self.by["flow"].get(keys.get("flow"), ())
+        return by_aten + [p for p in by_flow if p not in by_aten and _traces_agree(keys["aten"], self.known[p].subject.aten)]
 
     def _same_text(self, known: _Known, place: int, score: float) -> bool:
         return score >= self.params.jaccard and self.known[place].form.operators == known.form.operators
@@ -257,6 +270,11 @@ def _may_be_one_graph(left: Canonical | None, right: Canonical | None) -> bool:
     if left.flow and right.flow:
         return left.flow == right.flow
     return sorted(left.operators) == sorted(right.operators)
+
+
+def _traces_agree(left: tuple[str, ...] | None, right: tuple[str, ...] | None) -> bool:
+    """True where one was never traced, or where both use the same operators: a loop over time is unrolled, size by size."""
+    return not left or not right or set(left) == set(right)
 
 
 def _first(references: Sequence[Reference], value: object) -> dict[object, int]:

@@ -9,7 +9,7 @@ The ATen operators of a dry run say more (ops6k.screen); this stands in where th
 import ast
 from dataclasses import dataclass, field
 
-from ops6k.dedup.program import INPUT_FUNCTIONS, Program, digest, methods, model, self_attribute, self_name
+from ops6k.dedup.program import INPUT_FUNCTIONS, Program, digest, methods, model, self_attribute, self_name, walk
 from ops6k.labels import CONTAINERS, OPERATORS, SHAPE, key
 
 _NOT_TENSORS = frozenset("shape device dtype ndim is_cuda requires_grad training itemsize".split())
@@ -39,9 +39,13 @@ def trace(program: Program) -> Flow:
     if start:
         outputs = walker.enter_class(program.classes[start], [], outermost=True)
     else:
-        outputs = [walker.enter(function, [], None) for name, function in program.functions.items() if name not in INPUT_FUNCTIONS]
+        outputs = [
+            walker.enter(function, [], None) for name, function in program.functions.items() if name not in INPUT_FUNCTIONS
+        ]
     order = walker.reachable(outputs)
-    operators = tuple(name for node in order if (name := walker.nodes[node][0]) not in (_THROUGH, _HIDDEN) and not name.startswith(_INPUT))
+    operators = tuple(
+        name for node in order if (name := walker.nodes[node][0]) not in (_THROUGH, _HIDDEN) and not name.startswith(_INPUT)
+    )
     hidden = any(walker.nodes[node][0] == _HIDDEN for node in order)
     return Flow(operators, None if hidden or not operators else walker.digest(outputs, order))
 
@@ -88,7 +92,7 @@ class _Walker:
         if cls.name not in self.made:
             found: dict[str, ast.expr] = {}
             for method in methods(cls).values():
-                for part in ast.walk(method):
+                for part in walk(method):
                     if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
                         for target in part.targets if isinstance(part, ast.Assign) else [part.target]:
                             name = self_attribute(target, self_name(method))
@@ -182,7 +186,11 @@ class _Walker:
                 self.set(node.func.value, result, scope)
 
     def bind(self, target: ast.expr, value: ast.expr | None, scope: _Scope) -> None:
-        both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List) and len(target.elts) == len(value.elts)
+        both = (
+            isinstance(target, ast.Tuple | ast.List)
+            and isinstance(value, ast.Tuple | ast.List)
+            and len(target.elts) == len(value.elts)
+        )
         if both:
             results = [self.value(part, scope) for part in value.elts]
             for part, result in zip(target.elts, results, strict=True):
@@ -204,8 +212,13 @@ class _Walker:
     def loop(self, target: ast.expr, source: ast.expr, scope: _Scope) -> None:
         """Binds a loop's names: modules where it runs over members, values otherwise."""
         makers = self.makers(scope.cls) if scope.cls else {}
-        members = [makers[name] for part in ast.walk(source) if (name := self_attribute(part, scope.self_)) in makers]
-        names = [part for part in ast.walk(target) if isinstance(part, ast.Name)]
+        parts = list(walk(source))
+        # self.blocks is run over, self.qkv(x) is called.
+        called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
+        members = [
+            makers[name] for part in parts if id(part) not in called and (name := self_attribute(part, scope.self_)) in makers
+        ]
+        names = [part for part in walk(target) if isinstance(part, ast.Name)]
         for name, maker in zip(reversed(names), reversed(members), strict=False):
             scope.modules[name.id] = maker
         if not members:

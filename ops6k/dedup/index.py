@@ -96,7 +96,12 @@ class Source:
 
 
 def build_index(
-    source: str | Path, name: str, *, folder: Path = FOLDER, trace: Trace | None = None, origin: tuple[str, str | None] | None = None
+    source: str | Path,
+    name: str,
+    *,
+    folder: Path = FOLDER,
+    trace: Trace | None = None,
+    origin: tuple[str, str | None] | None = None,
 ) -> Path:
     """Writes FOLDER/NAME.parquet from a folder of Python files, a Parquet or JSONL file, or a Hub id.
 
@@ -110,7 +115,9 @@ def build_index(
     if not kept:
         raise MissingInput(f"{source}: no task found ({len(taken)} files or rows, none with a Model class); no index written")
     references = [
-        Reference(one.name, one.level, name, one.problem, form.digest, tuple(form.shingles.tolist()), form.operators, form.flow, None)
+        Reference(
+            one.name, one.level, name, one.problem, form.digest, tuple(form.shingles.tolist()), form.operators, form.flow, None
+        )
         for one, form in kept
     ]
     codes = {one.name: one.code for one, _ in kept}
@@ -119,7 +126,9 @@ def build_index(
         found = trace([codes[reference.name] for reference in references])
         references = [replace(reference, aten=operators) for reference, operators in zip(references, found, strict=True)]
     public, revision = origin or (str(source), None)
-    return _write(folder / f"{name}.parquet", references, Origin(public, revision, len(references), len(taken) - len(kept), scheme()))
+    return _write(
+        folder / f"{name}.parquet", references, Origin(public, revision, len(references), len(taken) - len(kept), scheme())
+    )
 
 
 def load_index(path: Path) -> list[Reference]:
@@ -139,7 +148,9 @@ def load_indexes(paths: Iterable[Path]) -> list[Reference]:
     """The references of all indexes. No index, no pass: raises MissingInput where none is named."""
     references = [reference for path in paths for reference in load_index(path)]
     if not references:
-        raise MissingInput("dedup.benchmarks in params.yaml names no benchmark index: nothing would be compared; `ops6k benchmark index` makes one")
+        raise MissingInput(
+            "dedup.benchmarks in params.yaml names no benchmark index: nothing would be compared; `ops6k benchmark index` makes one"
+        )
     return references
 
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ops6k.dedup.canonical import jaccard
+from ops6k.dedup.canonical import jaccards
 from ops6k.dedup.program import digest
 
 MISSED = 1e-5
 """Largest share of pairs at the threshold that the bands may fail to propose."""
 
-# The estimate of 128 permutations has a standard deviation of at most 0.044: four of them.
-_ESTIMATE_SLACK = 0.18
+_DEVIATIONS = 5
+"""Standard deviations of a signature's estimate by which it may fall short of the threshold."""
 
 
 def multiset(items: Iterable[str]) -> np.ndarray:
@@ -59,6 +59,7 @@ class Growing:
         from datasketch import MinHash, MinHashLSH
 
         self.threshold = threshold
+        self.likely = threshold - _DEVIATIONS * (threshold * (1 - threshold) / num_perm) ** 0.5
         self.empty = MinHash(num_perm=num_perm, seed=seed, hashfunc=int, scheme="affine32")
         self.lsh = MinHashLSH(num_perm=num_perm, params=bands(threshold, num_perm))
         self.signatures = np.empty((1024, num_perm), np.uint32)
@@ -83,10 +84,9 @@ class Growing:
         if not proposed.size:
             return []
         estimates = (self.signatures[proposed] == sketch.hashvalues).mean(axis=1)
-        likely = proposed[estimates >= self.threshold - _ESTIMATE_SLACK]
-        scored = [(int(number), jaccard(shingles, self.sets[number])) for number in likely]
-        best = int(proposed[estimates.argmax()])
-        return [pair for pair in scored if pair[1] >= self.threshold] or [(best, jaccard(shingles, self.sets[best]))]
+        likely = proposed[estimates >= self.likely] if estimates.max() >= self.likely else proposed[[estimates.argmax()]]
+        scored = list(zip(likely.tolist(), jaccards(shingles, [self.sets[n] for n in likely]).tolist(), strict=True))
+        return [pair for pair in scored if pair[1] >= self.threshold] or [max(scored, key=lambda pair: pair[1])]
 
     def _sketch(self, shingles: np.ndarray) -> object:
         """The MinHash of a set; what `near` was just asked about is not hashed again when it is added."""

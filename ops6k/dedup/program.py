@@ -6,7 +6,7 @@ Shared by the canonical form (canonical.py) and the source dataflow (flow.py).
 import ast
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import xxhash
@@ -78,6 +78,22 @@ def parse(code: str) -> Program | None:
     return program
 
 
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """As ast.walk, but in source order, and without contexts and operators: twice as fast."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        parts = []
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                parts += [part for part in value if isinstance(part, ast.AST)]
+            elif isinstance(value, ast.AST) and name not in ("ctx", "op"):
+                parts.append(value)
+        stack += reversed(parts)
+
+
 def model(program: Program) -> str | None:
     """The class to start from: Model, else the last class; None where there is no class."""
     return "Model" if "Model" in program.classes else next(reversed(program.classes), None)
@@ -132,11 +148,11 @@ def _fold(op: ast.operator, left: float | None, right: float | None) -> float | 
 
 
 def _names(node: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+    return any(isinstance(part, ast.Name) and part.id == name for part in walk(node))
 
 
 def _attributes(tree: ast.Module) -> frozenset[str]:
-    found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    found = {node.attr for node in walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
     for part in tree.body:
         if isinstance(part, ast.ClassDef):
             found.update(methods(part))

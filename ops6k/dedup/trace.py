@@ -13,7 +13,10 @@ def aten_operators(codes: Sequence[str], workers: int = 2) -> list[tuple[str, ..
     """ATen operators in dataflow order, views dropped, of each source; None where it does not run."""
     jobs = [Job(str(i), "ops6k.dedup.trace:dry_run_job", {"code": code}, _TIMEOUT_S, _MEMORY_GIB) for i, code in enumerate(codes)]
     found: list[tuple[str, ...] | None] = [None] * len(codes)
-    with Sandbox(device="cpu", workers=workers, preload="torch,ops6k.screen.dry_run") as sandbox, track("benchmark index", len(jobs)) as progress:
+    with (
+        Sandbox(device="cpu", workers=workers, preload="torch,ops6k.screen.dry_run") as sandbox,
+        track("benchmark index", len(jobs)) as progress,
+    ):
         for ended in sandbox.map(jobs):
             answer = ended.answer["operators"] if ended.answer else None
             found[int(ended.job_id)] = None if answer is None else tuple(answer)

@@ -1,0 +1,150 @@
+"""Benchmark indexes: what they hold, where they come from, and that they hold no source."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from dedup_tasks import TASKS
+
+from ops6k.dedup.canonical import canonical
+from ops6k.dedup.index import Reference, build_index, load_index, load_indexes, origin
+from ops6k.dedup.variants import SURE
+from ops6k.errors import MissingInput
+
+COMMITTED = Path(__file__).parents[1] / "data/benchmarks/kernelbench.parquet"
+LONGEST_NAME = 100
+
+
+def folder_of(root: Path, files: dict[str, str]) -> Path:
+    for name, code in files.items():
+        path = root / "source" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code)
+    return root / "source"
+
+
+def test_a_folder_gives_names_levels_and_problem_numbers(tmp_path: Path) -> None:
+    source = folder_of(
+        tmp_path,
+        {"level1/7_pair.py": TASKS["pair"].code, "level3/12_Gated.py": TASKS["gated"].code, "readme.py": "print('no task')"},
+    )
+    path = build_index(source, "mine", folder=tmp_path / "out")
+    assert path == tmp_path / "out" / "mine.parquet"
+    assert [(r.name, r.level, r.problem, r.benchmark) for r in load_index(path)] == [
+        ("7_pair", 1, 7, "mine"),
+        ("12_Gated", 3, 12, "mine"),
+    ]
+    assert (origin(path).references, origin(path).skipped) == (2, 1)
+
+
+def test_an_earlier_version_counts_where_it_differs(tmp_path: Path) -> None:
+    files = {"level1/1_a.py": TASKS["pair"].code, "v0/level1/1_a.py": SURE["resized"](TASKS["pair"].code)}
+    files |= {"level1/2_b.py": TASKS["chain"].code, "v0/level1/2_b.py": TASKS["functions"].code}
+    references = load_index(build_index(folder_of(tmp_path, files), "mine", folder=tmp_path))
+    assert [r.name for r in references] == ["1_a", "2_b", "2_b@v0"]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_a_table_with_a_code_column_can_be_indexed(tmp_path: Path, suffix: str) -> None:
+    rows = [{"code": task.code, "name": name, "level": 2, "problem_id": i} for i, (name, task) in enumerate(TASKS.items())]
+    source = tmp_path / f"rows.{suffix}"
+    if suffix == "jsonl":
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), source)
+    references = load_index(build_index(source, "mine", folder=tmp_path))
+    assert {(r.name, r.level, r.canonical) for r in references} == {
+        (name, 2, canonical(task.code).digest) for name, task in TASKS.items()
+    }
+
+
+def test_the_trace_fills_the_aten_operators(tmp_path: Path) -> None:
+    source = folder_of(tmp_path, {"level1/1_pair.py": TASKS["pair"].code, "level1/2_chain.py": TASKS["chain"].code})
+    path = build_index(
+        source, "mine", folder=tmp_path, trace=lambda codes: [("addmm", "mish") if "mish" in code else None for code in codes]
+    )
+    assert [r.aten for r in load_index(path)] == [("addmm", "mish"), None]
+
+
+@pytest.mark.slow
+def test_the_dry_run_finds_aten_operators_in_the_sandbox() -> None:
+    from ops6k.dedup.trace import aten_operators
+
+    broken = TASKS["pair"].code.replace("F.mish", "F.no_such_operator")
+    found = aten_operators([TASKS["pair"].code, broken, "raise SystemExit(3)"])
+    assert found[0] is not None
+    assert found[0][:2] == ("addmm", "mish")
+    assert found[1:] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("gone", None, "neither a folder"),
+        ("gone.parquet", None, "no such file"),
+        ("torn.parquet", "PAR1 no more", "not readable"),
+        ("torn.jsonl", '{"code": ', "not readable"),
+        ("other.jsonl", '{"text": "no code"}', "column `code`"),
+        ("none.jsonl", '{"code": "x = 1"}', "no task found"),
+    ],
+)
+def test_a_source_that_cannot_be_indexed_is_named_and_leaves_no_index(
+    tmp_path: Path, name: str, content: str | None, says: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(MissingInput, match=says) as error:
+        build_index(tmp_path / name, "mine", folder=tmp_path / "out")
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_index_holds_no_source(tmp_path: Path) -> None:
+    source = folder_of(tmp_path, {f"level1/{i}_{name}.py": task.code for i, (name, task) in enumerate(TASKS.items())})
+    assert longest_text(build_index(source, "mine", folder=tmp_path)) <= LONGEST_NAME
+    assert b"super" not in (tmp_path / "mine.parquet").read_bytes()
+
+
+def longest_text(path: Path) -> int:
+    """Characters of the longest string in any column, lists included."""
+    columns = pq.read_table(path).to_pydict().values()
+    values = [part for column in columns for value in column for part in (value if isinstance(value, list) else [value])]
+    return max(len(value) for value in values if isinstance(value, str))
+
+
+def test_the_committed_index_has_every_current_problem_of_kernelbench() -> None:
+    current = [r for r in load_index(COMMITTED) if "@" not in r.name]
+    assert Counter(r.level for r in current) == {1: 100, 2: 100, 3: 50, 4: 20}
+    for level in (1, 2, 3, 4):
+        assert sorted(r.problem for r in current if r.level == level) == list(
+            range(1, 1 + Counter(r.level for r in current)[level])
+        )
+
+
+def test_the_committed_index_holds_no_source_and_says_where_it_comes_from() -> None:
+    assert longest_text(COMMITTED) <= LONGEST_NAME
+    made = origin(COMMITTED)
+    assert made.source.endswith("ScalingIntelligence/KernelBench")
+    assert made.references == len(load_index(COMMITTED))
+    assert len(made.revision.split()[0]) == 40
+
+
+def test_the_committed_index_knows_aten_operators_of_nearly_all_runnable_problems() -> None:
+    runnable = [r for r in load_index(COMMITTED) if r.level != 4]
+    assert sum(r.aten is not None for r in runnable) >= 0.97 * len(runnable)
+    assert all(r.shingles == tuple(sorted(set(r.shingles))) for r in runnable)
+
+
+def test_indexes_add_up(tmp_path: Path) -> None:
+    source = folder_of(tmp_path, {"level1/7_pair.py": TASKS["pair"].code})
+    path = build_index(source, "mine", folder=tmp_path)
+    assert len(load_indexes([COMMITTED, path])) == len(load_index(COMMITTED)) + 1
+    assert all(isinstance(reference, Reference) for reference in load_indexes([path]))
+
+
+def test_a_name_that_is_a_path_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MissingInput, match="letters"):
+        build_index(tmp_path, "../mine", folder=tmp_path)
