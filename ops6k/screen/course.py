@@ -115,6 +115,7 @@ class Course:
         tensors_gib = COPIES * self.work.peak_bytes / 2**30
         timing = self.rules.times.get(self.candidate.candidate_id)
         payload = {
+            "ops": list(self.candidate.ops),
             "limits": to_plain(self.rules.limits),
             "work": to_plain(self.work),
             "seconds": self.seconds,

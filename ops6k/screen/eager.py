@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import torch
 
 from ops6k.records import Checks, Reason
-from ops6k.screen import free
+from ops6k.screen import free, removable
 from ops6k.screen.compare import as_tuple, changed_share, identical, output_hash, tightly_equal
 from ops6k.screen.conditioning import conditioning
 from ops6k.screen.finding import Finding, attempt
@@ -41,6 +41,8 @@ class Bench:
     task: Loaded
     device: str
     limits: Limits
+    ops: tuple[str, ...]
+    """Labels; only operators that they declare must matter."""
     model: torch.nn.Module
     inputs: list
     outputs: tuple[torch.Tensor, ...] = ()
@@ -50,6 +52,7 @@ class Bench:
     mode_dependent: bool = False
     output_change: float = 0.0
     input_effect: tuple[float, ...] = ()
+    op_effect: float | None = None
     free_share: float = 0.0
     free_answer: str = ""
     flags: tuple[str, ...] = ()
@@ -60,7 +63,7 @@ class Bench:
             mode_dependent=self.mode_dependent,
             output_change=self.output_change,
             input_effect=self.input_effect,
-            op_effect=None,
+            op_effect=self.op_effect,
             free_share=self.free_share,
             free_answer=self.free_answer or None,
             atol=self.limits.tolerance,
@@ -70,9 +73,9 @@ class Bench:
         )
 
 
-def set_up(task: Loaded, device: str, limits: Limits) -> Bench | Finding:
+def set_up(task: Loaded, device: str, limits: Limits, ops: tuple[str, ...]) -> Bench | Finding:
     """Model and inputs, made once."""
-    return attempt(lambda: Bench(task, device, limits, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0])))
+    return attempt(lambda: Bench(task, device, limits, ops, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0])))
 
 
 def eager_finding(bench: Bench) -> Finding | None:
@@ -82,7 +85,7 @@ def eager_finding(bench: Bench) -> Finding | None:
         if finding is not None:
             return finding
     bench.mode_dependent = _mode_dependent(bench)
-    return free.finding(bench, _other_weights(bench)) or conditioning(bench)
+    return free.finding(bench, _other_weights(bench)) or removable.finding(bench, bench.ops) or conditioning(bench)
 
 
 def runs_cleanly(bench: Bench) -> Finding | None:

@@ -118,7 +118,7 @@ class _Run:
 
     def eager(self) -> Finding | None:
         task: Loaded = load_task(self.payload["code"])
-        bench = set_up(task, self.target.device, self.limits)
+        bench = set_up(task, self.target.device, self.limits, tuple(self.payload["ops"]))
         if isinstance(bench, Finding):
             return bench
         self.bench: Bench = bench

@@ -7,17 +7,20 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ops6k import target as targets
+from ops6k.errors import WorkerError
 from ops6k.params import Params
 from ops6k.progress import Tracker, track
 from ops6k.records import Candidate, Outcome, Timing, Verdict
 from ops6k.sandbox import Ended, Job, Sandbox
 from ops6k.screen.course import Course, Rules
 from ops6k.screen.limits import limits_of
+from ops6k.screen.warm import TASK as CONTROL
 from ops6k.store import code_hash, files_hash, fingerprint, read_rows, to_plain, write_rows
+from ops6k.target import Target
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKING_CODE = (PACKAGE / "screen", PACKAGE / "sandbox", PACKAGE / "labels.py")
@@ -71,22 +74,20 @@ def fill(shards: Sequence[Shard], rules: Rules, workers: int, deadline_s: float 
     if not missing:
         return
     targets.require_machine(rules.target)
-    place = {}
-    for shard in missing:
-        for candidate in shard.candidates:
-            place[len(place)] = shard
-    courses: dict[str, list[Course]] = {}
+    require_control(rules)
+    pairs = [(shard, candidate) for shard in missing for candidate in shard.candidates]
+    courses = [Course(number, candidate, rules) for number, (_, candidate) in enumerate(pairs)]
+    finished: dict[Path, list[Course]] = {}
     outcomes: Counter[str] = Counter()
-    everything = [candidate for shard in missing for candidate in shard.candidates]
-    with track("screen", len(everything)) as tracker:
-        for course in judged(everything, rules, workers, deadline_s):
-            shard = place[course.number]
-            done = courses.setdefault(str(shard.path), [])
+    with track("screen", len(courses)) as tracker:
+        for course in judged(courses, rules.target, workers, deadline_s):
+            shard, _ = pairs[course.number]
+            done = finished.setdefault(shard.path, [])
             done.append(course)
             outcomes.update(str(v.reason or v.outcome) for v in course.verdicts[-1:])
             _show(tracker, outcomes)
             if len(done) == len(shard.candidates):
-                _write(shard, sorted(courses.pop(str(shard.path)), key=lambda c: c.number))
+                _write(shard, sorted(finished.pop(shard.path), key=lambda c: c.number))
 
 
 def _show(tracker: Tracker, outcomes: Counter[str]) -> None:
@@ -101,39 +102,58 @@ def _write(shard: Shard, courses: Iterable[Course]) -> None:
     write_rows(shard.path, [v for course in courses for v in course.verdicts], Verdict)
 
 
-def judged(candidates: Sequence[Candidate], rules: Rules, workers: int, deadline_s: float | None = None) -> Iterator[Course]:
-    """Each candidate's finished course, in the order in which they end; `number` is the place in `candidates`."""
+def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: float | None = None) -> Iterator[Course]:
+    """Each course once it is finished, in the order in which they end. Numbers must be unique.
+
+    Past the deadline no course is begun; those not begun are not yielded.
+    """
     began = time.monotonic()
-    courses: dict[str, Course] = {}
+    running: dict[str, Course] = {}
     decided: list[Course] = []
-    device_gib = rules.target.memory_gib * (FREE_SHARE if rules.target.device == "cuda" else 1.0)
+    device_gib = target.memory_gib * (FREE_SHARE if target.device == "cuda" else 1.0)
     with Sandbox(
-        device=rules.target.device,
+        device=target.device,
         workers=workers or os.cpu_count() or 1,
         device_gib=device_gib,
         preload="torch,torch._inductor,ops6k.screen.judge,ops6k.screen.resize",
-        warm_up=f"ops6k.screen.warm:{'compile_once' if rules.target.device == 'cpu' else 'dry_run_once'}",
+        warm_up=f"ops6k.screen.warm:{'compile_once' if target.device == 'cpu' else 'dry_run_once'}",
     ) as sandbox:
 
         def jobs() -> Iterator[Job]:
-            for number, candidate in enumerate(candidates):
+            for course in courses:
                 if deadline_s is not None and time.monotonic() - began > deadline_s:
                     return
-                course = Course(number, candidate, rules, lock=str(sandbox.lock))
+                course.lock = str(sandbox.lock)
                 job = course.first()
                 if job is None:
                     decided.append(course)
                 else:
-                    courses[job.job_id.split("-")[0]] = course
+                    running[_number(job.job_id)] = course
                     yield job
 
         def follow(ended: Ended) -> Job | None:
-            return courses[ended.job_id.split("-")[0]].next(ended)
+            return running[_number(ended.job_id)].next(ended)
 
         for ended in sandbox.map(jobs(), follow):
-            course = courses[ended.job_id.split("-")[0]]
-            if course.done:
-                yield courses.pop(ended.job_id.split("-")[0])
+            if running[_number(ended.job_id)].done:
+                yield running.pop(_number(ended.job_id))
             while decided:
                 yield decided.pop(0)
         yield from decided
+
+
+def _number(job_id: str) -> str:
+    return job_id.partition("-")[0]
+
+
+def require_control(rules: Rules) -> None:
+    """Judges one sound task; raises WorkerError where even that is refused: no compiler, a broken installation, a bug of ours.
+
+    Without it a machine that cannot compile would call every candidate invalid.
+    """
+    limits = replace(rules.limits, window_ms=None)
+    candidate = Candidate("control", ("nn.Linear", "torch.tanh"), CONTROL, "control", 0, "float32", ())
+    (course,) = judged([Course(0, candidate, replace(rules, limits=limits, times={}))], rules.target, 1)
+    verdict = course.verdicts[-1]
+    if verdict.outcome is not Outcome.ACCEPTED:
+        raise WorkerError(f"the screen refuses its own control task on this machine: {verdict.reason} in {verdict.phase}: {verdict.message}")

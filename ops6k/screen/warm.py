@@ -5,30 +5,30 @@ import torch
 from ops6k.screen.dry_run import dry_run_code
 from ops6k.target import Target
 
-_TASK = """
+TASK = """
 import torch
 import torch.nn as nn
 
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.fc = nn.Linear(8, 8)
+        self.fc = nn.Linear(64, 48)
     def forward(self, x):
         return torch.tanh(self.fc(x))
 
 def get_inputs():
-    return [torch.randn(4, 8)]
+    return [torch.randn(32, 64)]
 
 def get_init_inputs():
     return []
 """
-_TARGET = Target("warm", "cpu", None, "", 1, 1, "highest", False, 1.0, {"float32": 1.0}, 1.0, "")
+TARGET = Target("warm", "cpu", None, "", 1, 1, "highest", False, 1.0, {"float32": 1.0}, 1.0, "")
 
 
 def dry_run_once() -> None:
     """Registers fake kernels and FLOP formulas: the first dry run of a process takes a second, the next 10 ms."""
     torch.set_num_threads(1)
-    dry_run_code(_TASK, _TARGET)
+    dry_run_code(TASK, TARGET)
 
 
 def compile_once() -> None:

@@ -1,0 +1,139 @@
+"""The whole screen for tasks from anywhere: text, dry run, run on the device, and dedup against the benchmarks and one another."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from ops6k import target as targets
+from ops6k.dedup.decide import Subject, compare, rejections
+from ops6k.dedup.index import load_indexes
+from ops6k.errors import MissingInput, Ops6kError
+from ops6k.params import Params
+from ops6k.records import Candidate, Match, Outcome, Reason, Verdict
+from ops6k.screen.course import Course, Rules
+from ops6k.screen.limits import limits_of
+from ops6k.screen.shards import judged, require_control
+from ops6k.store import to_plain
+from ops6k.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One task to judge. ops None: labels are not judged. window None: as the caller says."""
+
+    task_id: str
+    ops: tuple[str, ...] | None
+    code: str
+    window: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    id: str
+    outcome: Outcome
+    reason: Reason | None
+    evidence: dict[str, object]
+    """What was seen: message, phase, and work, checks, timing, seconds, nearest matches where they were reached."""
+
+
+def judge_path(path: Path, *, params: Params, device: str, window: bool) -> Iterator[Judged]:
+    """A verdict a task, in the order given. Nothing is resized. Raises Ops6kError for what is no task file."""
+    given = read_tasks(path)
+    references = load_indexes(params.path(index) for index in params.dedup.benchmarks)
+    verdicts = _screened(given, _rules(params, device), params.screen.workers, window)
+    subjects = [
+        Subject(str(i), task.ops or (), task.code, verdict.work.operators if verdict.work else None)
+        for i, (task, verdict) in enumerate(zip(given, verdicts, strict=True))
+        if verdict.outcome is Outcome.ACCEPTED
+    ]
+    matches = compare(subjects, references, params.dedup).matches
+    rejecting = rejections(matches)
+    names = {str(i): task.task_id for i, task in enumerate(given)}
+    for i, (task, verdict) in enumerate(zip(given, verdicts, strict=True)):
+        near = [replace(m, candidate_id=task.task_id, reference=_named(m, names)) for m in matches if m.candidate_id == str(i)]
+        yield _judged(task, verdict, rejecting.get(str(i)), near, names)
+
+
+def _named(match: Match, names: dict[str, str]) -> str:
+    return match.reference if match.benchmark else names.get(match.reference, match.reference)
+
+
+def _judged(task: Given, verdict: Verdict, match: Match | None, near: list[Match], names: dict[str, str]) -> Judged:
+    evidence = {key: value for key, value in to_plain(verdict).items() if key not in ("candidate_id", "outcome", "reason") and value is not None}
+    evidence["matches"] = [to_plain(m) for m in near]
+    if match is None:
+        return Judged(task.task_id, verdict.outcome, verdict.reason, evidence)
+    evidence |= {"message": f"{match.channel} {match.score:.2f} with {_named(match, names)}", "phase": "dedup"}
+    return Judged(task.task_id, match.reason.outcome, match.reason, evidence)
+
+
+def _screened(given: Sequence[Given], rules: Rules, workers: int, window: bool) -> list[Verdict]:
+    require_control(rules)
+    off = replace(rules, limits=replace(rules.limits, window_ms=None))
+    courses = []
+    for i, task in enumerate(given):
+        wanted = window if task.window is None else task.window
+        candidate = Candidate(task.task_id, task.ops or (), task.code, "given", 0, "", ())
+        courses.append(Course(i, candidate, replace(rules if wanted else off, judge_labels=task.ops is not None)))
+    done = sorted(judged(courses, rules.target, workers), key=lambda course: course.number)
+    return [course.verdicts[-1] for course in done]
+
+
+def _rules(params: Params, device: str) -> Rules:
+    target = _target(params, device)
+    return Rules(target, limits_of(params.screen, target), resize_rounds=0)
+
+
+def _target(params: Params, device: str) -> Target:
+    """The committed target of this machine; for a GPU without one, one calibrated on the spot. Predictions need no more."""
+    import torch
+
+    known = [targets.load(path) for path in sorted(params.path("data/targets").glob("*.yaml"))]
+    name = torch.cuda.get_device_name() if device == "cuda" and torch.cuda.is_available() else None
+    fitting = [t for t in known if t.device == device and t.device_name == name]
+    if device == "cuda" and name is None:
+        raise Ops6kError("judge --device cuda: this machine has no CUDA device")
+    if not fitting:
+        from ops6k.calibrate import calibrate
+
+        fitting = [calibrate("here", device)]
+    return replace(fitting[0], torch=".".join(torch.__version__.split(".")[:2]))
+
+
+def read_tasks(path: Path) -> list[Given]:
+    """Tasks of a .py file, a folder of them, or a YAML list with id, ops, code. Raises MissingInput, Ops6kError."""
+    if path.is_dir():
+        files = sorted(path.rglob("*.py"))
+        if not files:
+            raise MissingInput(f"{path}: no .py file in this folder")
+        return [_from_python(file, str(file.relative_to(path))) for file in files]
+    if not path.exists():
+        raise MissingInput(f"{path}: no such file or folder")
+    if path.suffix in (".yaml", ".yml"):
+        return _from_yaml(path)
+    if path.suffix != ".py":
+        raise Ops6kError(f"{path}: give a .py file, a folder of them, or a .yaml list with id, ops, code")
+    return [_from_python(path, path.stem)]
+
+
+def _from_python(path: Path, name: str) -> Given:
+    """A file may name its operators in a first line `# ops: nn.Linear, torch.tanh`; without it labels are not judged."""
+    code = path.read_text(encoding="utf-8", errors="replace")
+    labels = [line.partition(":")[2] for line in code.splitlines()[:5] if line.replace(" ", "").lower().startswith("#ops:")]
+    ops = tuple(op.strip() for op in labels[0].split(",") if op.strip()) if labels else None
+    return Given(name, ops, code)
+
+
+def _from_yaml(path: Path) -> list[Given]:
+    try:
+        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise Ops6kError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(rows, list):
+        raise Ops6kError(f"{path}: must hold a list of tasks with id, ops, code")
+    for i, row in enumerate(rows):
+        if not isinstance(row, dict) or not {"id", "code"} <= set(row) or not isinstance(row["code"], str):
+            raise Ops6kError(f"{path}: entry {i} has no id and code")
+    return [Given(str(r["id"]), tuple(map(str, r["ops"])) if r.get("ops") is not None else None, r["code"], r.get("window")) for r in rows]
