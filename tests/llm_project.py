@@ -19,9 +19,11 @@ QUICK = Patience(first_s=0.01, longest_s=0.3)
 
 _ALL = ("float32", "bfloat16", "float16")
 _PLAIN = Operator(
-    name="", library="torch", version="2.13", module="torch.nn.functional", kind="function", category="activation", signature="(input)",
+    name="", library="torch", version="2.13", module="torch.nn.functional", kind="function", category="activation", signature="op(input)",
     doc="Acts on each element.", arity=1, ranks=(1, 2, 3), dtypes=_ALL, stochastic=False, usable=True, note="", source_hash=None,
 )  # fmt: skip
+NEVER_DRAWN = ("nn.Identity", "torch.reshape")
+"""Usable, but nothing to compute."""
 OPERATORS = (
     *(
         replace(_PLAIN, name=f"F.{name}")
@@ -31,6 +33,7 @@ OPERATORS = (
     *(replace(_PLAIN, name=f"nn.{name}", kind="module", category="dense") for name in ("Linear", "Bilinear")),
     *(replace(_PLAIN, name=f"nn.{name}", kind="module", category="normalisation") for name in ("LayerNorm", "RMSNorm")),
     replace(_PLAIN, name="torch.fft.rfft", category="spectral", dtypes=("float32",)),
+    *(replace(_PLAIN, name=name, category="shape") for name in NEVER_DRAWN),
     replace(_PLAIN, name="F.dropout", stochastic=True),
     replace(_PLAIN, name="torch.svd", usable=False, note="no derivative"),
     *(replace(_PLAIN, name=f"transformers.{name}", library="transformers", category="gate") for name in ("LlamaMLP", "GatedAct")),

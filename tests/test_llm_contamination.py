@@ -39,7 +39,10 @@ def test_no_example_of_a_prompt_is_a_benchmark_problem() -> None:
 def test_an_example_that_stands_renamed_in_a_benchmark_would_be_found(tmp_path: Path) -> None:
     folder = tmp_path / "problems" / "level1"
     folder.mkdir(parents=True)
-    renamed = [re.sub(r"\b(mix|gated|rows|mixed|series|weight)\b", r"some_\1", re.sub(r'""".*?"""', '"""Other."""', code)) for code in EXAMPLES]
+    renamed = [
+        re.sub(r"\b(mix|gated|rows|mixed|series|weight)\b", r"some_\1", re.sub(r'""".*?"""', '"""Other."""', code))
+        for code in EXAMPLES
+    ]
     for number, code in enumerate(renamed, 1):
         (folder / f"{number}_problem.py").write_text(re.sub(r"= (\d{2,})$", r"= 4\1", code, flags=re.M), encoding="utf-8")
     references = load_index(build_index(tmp_path / "problems", "planted", folder=tmp_path))

@@ -15,7 +15,7 @@ from ops6k import target as targets
 from ops6k.errors import MissingInput, ParamsError
 from ops6k.fuse.llm.requests import Prompt
 from ops6k.fuse.sources import Wanted
-from ops6k.labels import key
+from ops6k.labels import CONTAINERS, SHAPE, key
 from ops6k.params import Params
 from ops6k.records import Operator
 
@@ -67,8 +67,9 @@ class Briefs:
         usable = [operator for operator in catalogue(params.path("seed_ops")) if operator.usable and not operator.stochastic]
         self._by_name = {operator.name: operator for operator in usable}
         self._category = {key(operator.name): operator.category for operator in usable}
-        self._transformers = Deck([operator for operator in usable if operator.library == "transformers"])
-        self._torch = Deck([operator for operator in usable if operator.library != "transformers"])
+        computing = [operator for operator in usable if key(operator.name) not in SHAPE | CONTAINERS]
+        self._transformers = Deck([operator for operator in computing if operator.library == "transformers"])
+        self._torch = Deck([operator for operator in computing if operator.library != "transformers"])
         self._templates = _Templates(params.path("prompts"))
         self._system = self._templates.render(
             "system.j2",
