@@ -47,13 +47,13 @@ def wanted(mix: MixParams, seed: int, index: int) -> Wanted:
     return Wanted(
         index=index,
         seed=seed,
-        depth=_pick(mix.depth, _place(seed, index, _DEPTH_STEP)),
-        dtype=_pick(mix.dtype, _place(seed, index, _DTYPE_STEP)),
-        with_transformers=_place(seed, index, _LIBRARY_STEP) < mix.transformers,
+        depth=_pick(mix.depth, place_in_run(seed, index, _DEPTH_STEP)),
+        dtype=_pick(mix.dtype, place_in_run(seed, index, _DTYPE_STEP)),
+        with_transformers=place_in_run(seed, index, _LIBRARY_STEP) < mix.transformers,
     )
 
 
-def _place(seed: int, index: int, step: float) -> float:
+def place_in_run(seed: int, index: int, step: float) -> float:
     """A number in [0, 1): the index-th of an additive sequence that starts where the seed says."""
     return ((seed * 0.7548776662466927) % 1 + (index + 1) * step) % 1
 

@@ -4,6 +4,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
+
 from ops6k.fuse.composer.graph import AXES, Graph, Value
 from ops6k.fuse.composer.place import Draft, arithmetic, names_of, place
 from ops6k.fuse.composer.probe import require_sound
@@ -38,6 +40,8 @@ class Pool:
         A turn that does not fit (dtype, library, alone) passes to the next operator; so does every fourth attempt.
         """
         fit = [r for r in self.recipes if self._fits(r, wanted)]
+        if not fit:
+            raise Unfit("no operator is wanted here")
         by_op: dict[str, list[Recipe]] = {}
         for recipe in fit:
             by_op.setdefault(recipe.op, []).append(recipe)
@@ -69,15 +73,17 @@ class Pool:
         return rng.choice([r for r in fit if r.op == op])
 
 
-def grow(wanted: Wanted, pool: Pool) -> Graph | None:
+def grow(wanted: Wanted, pool: Pool, first_attempt: int = 0) -> Graph | None:
     """A graph of `wanted.depth` operators that the trial run found sound; None where no attempt gave one.
 
-    Depends on (wanted, pool) alone.
+    Depends on its arguments alone. Numbers of the trial run are drawn from a generator state of its own.
     """
-    for attempt in range(ATTEMPTS):
+    for attempt in range(first_attempt, first_attempt + ATTEMPTS):
         rng = random.Random(f"{wanted.seed}/{wanted.index}/{attempt}")
         try:
-            return _attempt(wanted, pool, attempt, rng)
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(rng.getrandbits(32))
+                return _attempt(wanted, pool, attempt, rng)
         except Unfit:
             continue
     return None

@@ -1,0 +1,90 @@
+"""Composes a stretch of a run, in a sandboxed child: grow, write, fit to the target by dry runs.
+
+The composer as a Source is here too; the stage calls `compose_batch` through the sandbox, because dry runs execute what
+was composed.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ops6k.fuse.composer.fit import fitted, wanted_ms
+from ops6k.fuse.composer.graph import Graph
+from ops6k.fuse.composer.grow import ATTEMPTS, Pool, grow
+from ops6k.fuse.composer.recipes import recipes
+from ops6k.fuse.composer.write import Writer, labels_of
+from ops6k.fuse.sources import Wanted
+from ops6k.records import Candidate, candidate_id
+from ops6k.store import fingerprint, from_plain, to_plain
+from ops6k.target import Target
+
+FIT_TRIES = 3
+"""Graphs tried where one cannot be fitted or fails its dry run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A candidate and what its making showed."""
+
+    index: int
+    candidate: Candidate | None
+    shape: str
+    """Hash of the graph without names and numbers: tasks that share it differ in sizes alone."""
+    predicted_ms: float | None
+    dry_runs_refused: tuple[str, ...]
+    """Why graphs were given up, dry run or fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """The built-in source."""
+
+    target: Target
+    target_ms: tuple[float, float]
+
+    def propose(self, wanted: Sequence[Wanted]) -> Iterator[Candidate]:
+        for one in wanted:
+            proposal = self.one(one)
+            if proposal.candidate is not None:
+                yield proposal.candidate
+
+    def one(self, wanted: Wanted) -> Proposal:
+        """Candidate number `wanted.index`; depends on it, the mix behind it and the target alone."""
+        pool, refused = Pool(recipes(), wanted.seed), []
+        goal_ms = wanted_ms(wanted.seed, wanted.index, self.target_ms)
+        for attempt in range(FIT_TRIES):
+            graph = grow(wanted, pool, first_attempt=attempt * ATTEMPTS)
+            if graph is None:
+                refused.append("nothing sound grew")
+                continue
+            writer = Writer(graph, wanted.dtype, f"{wanted.seed}/{wanted.index}/{attempt}")
+            found = fitted(graph, writer, self.target, goal_ms)
+            if not isinstance(found, str):
+                return Proposal(wanted.index, _candidate(wanted, graph, found.code), shape_hash(graph), found.work.predicted_ms, tuple(refused))
+            refused.append(f"{'+'.join(graph.ops())}: {found}")
+        return Proposal(wanted.index, None, "", None, tuple(refused))
+
+
+def shape_hash(graph: Graph) -> str:
+    return fingerprint(graph.shape_text())
+
+
+def _candidate(wanted: Wanted, graph: Graph, code: str) -> Candidate:
+    ops = labels_of(graph)
+    by_op = {recipe.op: recipe.category for recipe in recipes()}
+    categories = tuple(dict.fromkeys(by_op[op] for op in ops))
+    return Candidate(candidate_id(ops, code), ops, code, "composer", wanted.seed, wanted.dtype, categories)
+
+
+def compose_batch(payload: dict) -> dict:
+    """For a sandboxed child. payload: target, target_ms, wanted (plain records); gives {proposals: plain records}."""
+    import torch
+
+    torch.set_num_threads(1)
+    composer = Composer(from_plain(Target, payload["target"]), tuple(payload["target_ms"]))
+    found = [composer.one(from_plain(Wanted, row)) for row in payload["wanted"]]
+    return {"proposals": [to_plain(proposal) for proposal in found]}
+
+
+def payload_of(target: Target, target_ms: tuple[float, ...], wanted: Sequence[Wanted]) -> dict:
+    return {"target": dataclasses.asdict(target), "target_ms": list(target_ms), "wanted": [to_plain(one) for one in wanted]}

@@ -1,0 +1,104 @@
+"""Fits a task's sizes to the target: predicted times spread log-uniformly, memory within bounds, every step a dry run.
+
+Only what is like a batch grows or shrinks: the batch itself, then extents (image sides, sequence lengths); widths stay
+those of real models. Runs candidate code on fake tensors: call it in a sandboxed child.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ops6k.fuse.composer.graph import Graph
+from ops6k.fuse.composer.inputs import families
+from ops6k.fuse.composer.write import Writer, real_sizes
+from ops6k.fuse.sources import place_in_run
+from ops6k.records import Work
+from ops6k.screen.dry_run import DryRun, dry_run_code
+from ops6k.target import Target
+
+ROUNDS = 4
+CLOSE = 1.25
+"""Predicted time over wanted time that is near enough: the prediction itself is off by more."""
+MAX_PEAK_GIB = 20.0
+BATCH_CAP = {"b": 128, "b_flat": 1 << 22}
+"""Above it extents grow first: nobody runs a thousand images where larger images do."""
+EXTENT_GROWTH = 4.0
+_TIME_STEP = math.sqrt(7) - 2
+_TAIL_MS, _TAIL_SHARE = 60.0, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    code: str
+    work: Work
+    wanted_ms: float
+
+
+def wanted_ms(seed: int, index: int, target_ms: tuple[float, float]) -> float:
+    """Predicted time that candidate number `index` is fitted to: log-uniform over the range, one in ten above it.
+
+    Above it means up to 60 ms (or four times the range's end, where that is less): larger tasks cost more than they teach.
+    """
+    low, high = target_ms
+    at = place_in_run(seed, index, _TIME_STEP)
+    if at < 1 - _TAIL_SHARE:
+        return low * (high / low) ** (at / (1 - _TAIL_SHARE))
+    top = max(high, min(4 * high, _TAIL_MS))
+    return high * (top / high) ** ((at - 1 + _TAIL_SHARE) / _TAIL_SHARE)
+
+
+def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitted | str:
+    """The task at sizes that are predicted to take about `goal_ms` on the target, or why there are none."""
+    sizes = real_sizes(graph)
+    best: Fitted | None = None
+    for _ in range(ROUNDS):
+        code = writer.code(sizes)
+        ran = dry_run_code(code, target)
+        if not isinstance(ran, DryRun):
+            # A first guess may be too large for int32 counts or the like; anything else is a recipe's fault.
+            return f"{ran.reason.value}: {ran.message}"
+        peak_gib = ran.work.peak_bytes / 2**30
+        room = min(MAX_PEAK_GIB, 0.4 * target.memory_gib) / max(peak_gib, 1e-9)
+        best = Fitted(code, ran.work, goal_ms) if room >= 1 else best
+        ratio = min(goal_ms / ran.work.predicted_ms, 0.95 * room)
+        if 1 / CLOSE < ratio < CLOSE and room >= 1:
+            break
+        scaled = scale(graph, sizes, ratio)
+        if scaled == sizes:
+            break
+        sizes = scaled
+    if best is None or not 0.5 < best.work.predicted_ms / goal_ms < 2.0 and not _within_reach(best, goal_ms):
+        return "cannot be fitted"
+    return best
+
+
+def _within_reach(best: Fitted, goal_ms: float) -> bool:
+    """Memory bound before the wanted time was reached: kept if it is at least not below the range."""
+    return goal_ms > best.work.predicted_ms >= 1.2
+
+
+def scale(graph: Graph, sizes: Mapping[str, int], ratio: float) -> dict[str, int]:
+    """Sizes with about `ratio` times the elements."""
+    new = dict(sizes)
+    batch = next((size for size in graph.sizes if size.letter in BATCH_CAP), None)
+    if batch is not None:
+        wish = new[batch.name] * ratio
+        new[batch.name] = max(1, min(BATCH_CAP[batch.letter], _round(wish)))
+        ratio = wish / new[batch.name]
+    extents = [size for size in graph.sizes if families()[size.letter].scale == "extent"]
+    if extents and not 0.8 < ratio < 1.25:
+        each = ratio ** (1 / len(extents))
+        for size in extents:
+            grown = new[size.name] * each
+            new[size.name] = max(8, _round(min(grown, size.real * EXTENT_GROWTH), step=4))
+            ratio *= (sizes[size.name] / new[size.name])
+    if batch is not None and ratio > 1.25:
+        new[batch.name] = _round(new[batch.name] * ratio)
+    return new
+
+
+def _round(value: float, step: int = 1) -> int:
+    """Whole, a multiple of `step`, and of two figures or a power of two where it is large."""
+    if value >= 64:
+        step = max(step, 2 ** (int(math.log2(value)) - 4))
+    return max(step, round(value / step) * step)
