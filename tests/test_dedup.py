@@ -11,10 +11,12 @@ import pytest
 from dedup_tasks import TASKS, framed
 
 from ops6k import dedup, store
-from ops6k.dedup.canonical import canonical, jaccard
-from ops6k.dedup.decide import Subject, another_class, compare, decide, rejections
+from ops6k.dedup.canonical import canonical
+from ops6k.dedup.decide import Subject, compare, decide, rejections
 from ops6k.dedup.index import Reference, build_index, load_index
+from ops6k.dedup.inside import another_class
 from ops6k.dedup.neighbours import Components, Exact, Growing, bands, multiset, pairs_in_order
+from ops6k.dedup.shingles import jaccard
 from ops6k.dedup.variants import SURE
 from ops6k.errors import MissingInput
 from ops6k.params import DedupParams

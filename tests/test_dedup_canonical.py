@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from dedup_tasks import FRAME, TASKS
 
-from ops6k.dedup.canonical import Canonical, canonical, jaccard, jaccards, shingles
+from ops6k.dedup.canonical import Canonical, canonical
+from ops6k.dedup.shingles import jaccard, jaccards, shingles
 from ops6k.dedup.variants import SURE
 
 

@@ -9,7 +9,8 @@ The ATen operators of a dry run say more (ops6k.screen); this stands in where th
 import ast
 from dataclasses import dataclass, field
 
-from ops6k.dedup.program import INPUT_FUNCTIONS, Program, digest, methods, model, self_attribute, self_name, walk
+from ops6k.dedup.graph import THROUGH, Graph
+from ops6k.dedup.program import INPUT_FUNCTIONS, Program, methods, model, self_attribute, self_name, walk
 from ops6k.labels import CONTAINERS, OPERATORS, SHAPE, key
 
 _NOT_TENSORS = frozenset("shape device dtype ndim is_cuda requires_grad training itemsize".split())
@@ -18,8 +19,6 @@ _MOST_DEEP = 16
 _HIDDEN = "?hidden"
 """Key of a call that cannot be followed. No operator starts with a question mark."""
 _INPUT = "?input"
-_THROUGH = ""
-"""Key of a node that only passes its inputs on."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -44,7 +43,7 @@ def trace(program: Program) -> Flow:
         ]
     order = walker.reachable(outputs)
     operators = tuple(
-        name for node in order if (name := walker.nodes[node][0]) not in (_THROUGH, _HIDDEN) and not name.startswith(_INPUT)
+        name for node in order if (name := walker.nodes[node][0]) not in (THROUGH, _HIDDEN) and not name.startswith(_INPUT)
     )
     hidden = any(walker.nodes[node][0] == _HIDDEN for node in order)
     return Flow(operators, None if hidden or not operators else walker.digest(outputs, order))
@@ -62,28 +61,12 @@ class _Scope:
     returned: list[int] = field(default_factory=list)
 
 
-class _Walker:
+class _Walker(Graph):
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.nodes: list[tuple[str, tuple[int, ...]]] = []
-        self.numbered: dict[tuple[str, tuple[int, ...]], int] = {}
+        super().__init__()
         self.made: dict[str, dict[str, ast.expr]] = {}
         self.depth = 0
-
-    def node(self, name: str, inputs: list[int | None]) -> int:
-        """The number of an operator on inputs; what is the same computation has the same number."""
-        known = (name, tuple(part for part in inputs if part is not None))
-        if known not in self.numbered:
-            self.numbered[known] = len(self.nodes)
-            self.nodes.append(known)
-        return self.numbered[known]
-
-    def join(self, inputs: list[int | None]) -> int | None:
-        """Several values as one; None where there is none, the value itself where there is one."""
-        present = [part for part in inputs if part is not None]
-        if len(present) < 2:
-            return present[0] if present else None
-        return self.node(_THROUGH, present)
 
     # Modules and functions
 
@@ -302,25 +285,3 @@ class _Walker:
             # An operator on parameters alone is part of the state.
             return self.join(inputs)
         return self.node(name, inputs)
-
-    # The graph
-
-    def reachable(self, outputs: list[int | None]) -> list[int]:
-        """Nodes that outputs depend on, in dataflow order (depth first, inputs before users)."""
-        order: dict[int, None] = {}
-        stack = [(node, False) for node in reversed(outputs) if node is not None]
-        while stack:
-            node, inputs_done = stack.pop()
-            if inputs_done:
-                order[node] = None
-            elif node not in order:
-                stack.append((node, True))
-                stack += [(part, False) for part in reversed(self.nodes[node][1])]
-        return list(order)
-
-    def digest(self, outputs: list[int | None], order: list[int]) -> str:
-        digests: dict[int, str] = {}
-        for node in order:
-            name, inputs = self.nodes[node]
-            digests[node] = digest(" ".join([name, *(digests[part] for part in inputs)]))
-        return digest(" ".join(digests[node] for node in outputs if node is not None))

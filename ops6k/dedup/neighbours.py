@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ops6k.dedup.canonical import jaccards
 from ops6k.dedup.program import digest
+from ops6k.dedup.shingles import jaccards
 
 MISSED = 1e-5
 """Largest share of pairs at the threshold that the bands may fail to propose."""
