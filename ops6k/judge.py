@@ -119,11 +119,16 @@ def read_tasks(path: Path) -> list[Given]:
 
 
 def _from_python(path: Path, name: str) -> Given:
-    """A file may name its operators in a first line `# ops: nn.Linear, torch.tanh`; without it labels are not judged."""
+    """A file may say in comments among its first lines `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
+    former labels are not judged."""
     code = path.read_text(encoding="utf-8", errors="replace")
-    labels = [line.partition(":")[2] for line in code.splitlines()[:5] if line.replace(" ", "").lower().startswith("#ops:")]
-    ops = tuple(op.strip() for op in labels[0].split(",") if op.strip()) if labels else None
-    return Given(name, ops, code)
+    said = {}
+    for line in code.splitlines()[:6]:
+        word, sign, value = line.removeprefix("#").partition(":")
+        if line.startswith("#") and sign:
+            said.setdefault(word.strip().lower(), value.strip())
+    ops = tuple(op.strip() for op in said["ops"].split(",") if op.strip()) if "ops" in said else None
+    return Given(name, ops, code, {"true": True, "false": False}.get(said.get("window", "")))
 
 
 def _from_yaml(path: Path) -> list[Given]:

@@ -1,0 +1,6 @@
+# invalid/syntax
+# ops: nn.ReLU
+# Does not parse.
+import torch
+class Model(:
+    pass

@@ -1,0 +1,21 @@
+# invalid/output_type
+# ops: torch.sum
+# Returns a Python float.
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        pass
+    def forward(self, x):
+        return float(torch.sum(x))
+
+
+def get_inputs():
+    return [torch.randn(64, 256)]
+
+
+def get_init_inputs():
+    return []

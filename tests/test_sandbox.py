@@ -1,0 +1,142 @@
+"""The sandbox with real children: limits, isolation, and what the caller learns. Functions run in the children stand here."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ops6k.sandbox import Ended, Job, Sandbox
+
+pytestmark = pytest.mark.slow
+HERE = "tests.test_sandbox"
+
+
+def answer(payload: dict) -> dict:
+    return {"doubled": payload["number"] * 2}
+
+
+def hang(payload: dict) -> dict:
+    while True:
+        time.sleep(0.01)
+
+
+def die(payload: dict) -> dict:
+    os.abort()
+
+
+def eat(payload: dict) -> dict:
+    kept = [bytearray(b"x" * 2**26) for _ in range(200)]
+    return {"kept": len(kept)}
+
+
+def fail(payload: dict) -> dict:
+    raise ValueError("not today")
+
+
+def look_around(payload: dict) -> dict:
+    return {"environment": dict(os.environ), "home": os.getcwd(), "session": os.getsid(0) == os.getpid()}
+
+
+def connect(payload: dict) -> dict:
+    import socket
+
+    socket.create_connection(("127.0.0.1", payload["port"]), timeout=2)
+    return {}
+
+
+def leave_a_process(payload: dict) -> dict:
+    child = subprocess.Popen([sys.executable, "-c", "import os, time; os.setpgid(0, 0); time.sleep(600)"])
+    return {"pid": child.pid}
+
+
+@pytest.fixture(scope="module")
+def ended() -> dict[str, Ended]:
+    os.environ["HF_TOKEN"] = "canary-of-the-sandbox"
+    limits = {"hang": (1.0, 1.0), "eat": (60.0, 0.5)}
+    jobs = [
+        Job(f.__name__, f"{HERE}:{f.__name__}", {"number": 21, "port": 1}, *limits.get(f.__name__, (60.0, 1.0)))
+        for f in (hang, answer, die, eat, fail, look_around, leave_a_process)
+    ]
+    try:
+        with Sandbox(device="cpu", workers=2, preload="json") as sandbox:
+            return {end.job_id: end for end in sandbox.map(jobs)}
+    finally:
+        del os.environ["HF_TOKEN"]
+
+
+def test_a_child_answers_with_what_its_function_returns(ended: dict[str, Ended]) -> None:
+    assert ended["answer"].answer == {"doubled": 42}
+
+
+def test_a_hang_ends_at_its_time_limit_and_others_run_meanwhile(ended: dict[str, Ended]) -> None:
+    assert ended["hang"].how == "timeout" and 1.0 <= ended["hang"].seconds < 5
+    assert len(ended) == 7
+
+
+def test_a_crash_and_an_exception_say_what_happened(ended: dict[str, Ended]) -> None:
+    assert ended["die"].how == "crashed" and "signal 6" in ended["die"].detail
+    assert ended["fail"].how == "crashed" and "not today" in ended["fail"].detail
+
+
+def test_memory_beyond_the_limit_is_taken_back(ended: dict[str, Ended]) -> None:
+    assert ended["eat"].how in ("memory", "crashed") and ended["eat"].answer is None
+
+
+def test_a_child_sees_no_token_and_has_its_own_home_and_session(ended: dict[str, Ended]) -> None:
+    seen = ended["look_around"].answer
+    assert "canary-of-the-sandbox" not in str(seen) and "HF_TOKEN" not in seen["environment"]
+    assert seen["environment"]["HOME"] == seen["home"] and seen["session"]
+
+
+def test_what_a_child_leaves_running_is_killed(ended: dict[str, Ended]) -> None:
+    assert not Path(f"/proc/{ended['leave_a_process'].answer['pid']}").exists()
+
+
+def test_a_child_reaches_no_network() -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server, Sandbox(device="cpu", workers=1, preload="json") as sandbox:
+        job = Job("connect", f"{HERE}:connect", {"port": server.getsockname()[1]}, 30.0, 1.0)
+        (end,) = sandbox.map([job])
+        if end.answer == {}:
+            pytest.skip("this kernel gives a child no network namespace of its own")
+        assert "unreachable" in end.detail or "refused" in end.detail
+
+
+def test_children_die_with_a_killed_caller(tmp_path: Path) -> None:
+    script = (
+        "from ops6k.sandbox import Job, Sandbox\n"
+        f"with Sandbox(device='cpu', workers=1, preload='json') as s:\n"
+        f"    list(s.map([Job('h', '{HERE}:hang', {{}}, 600.0, 1.0)]))\n"
+    )
+    root = str(Path(__file__).parents[1])
+    caller = subprocess.Popen([sys.executable, "-c", script], cwd=root, env={**os.environ, "TMPDIR": str(tmp_path)})
+    sandbox_home = _wait_for(lambda: next(iter(tmp_path.glob("ops6k-*/h/stderr")), None))
+    assert sandbox_home is not None
+    caller.kill()
+    caller.wait()
+    assert _wait_for(lambda: not _processes_in(str(tmp_path)))
+
+
+def _processes_in(folder: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.readlink(entry / "cwd").startswith(folder):
+                found.append(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+def _wait_for(condition, seconds: float = 20.0) -> object:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    return None

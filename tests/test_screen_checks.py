@@ -1,0 +1,189 @@
+"""Parts of the screen by themselves: text, dry run, comparison, timing, resizing. In process, on tasks of our own."""
+
+import numpy as np
+import pytest
+import torch
+
+from ops6k.records import Reason
+from ops6k.screen.compare import changed_share, identical, tightly_equal
+from ops6k.screen.dry_run import DryRun, dry_run_code
+from ops6k.screen.finding import Finding
+from ops6k.screen.resize import resized, size_constants, with_scaled
+from ops6k.screen.text import text_finding
+from ops6k.screen.timing import median_interval
+from ops6k.target import Target
+
+TARGET = Target("test", "cpu", None, "2.13", 1, 4, "highest", False, 10.0, {"float32": 50.0}, 5.0, "made up for tests")
+
+TASK = '''
+import torch
+import torch.nn as nn
+
+BATCH = 64
+WIDTH = 256
+
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+def get_inputs():
+    return [torch.randn(BATCH, WIDTH)]
+
+def get_init_inputs():
+    return [WIDTH]
+'''
+OPS = ("nn.Linear", "torch.tanh")
+
+
+def reason(code: str, ops: tuple[str, ...] = OPS) -> str | None:
+    found = text_finding(code, ops)
+    return found and str(found.reason)
+
+
+def test_a_sound_task_passes_the_text_checks() -> None:
+    assert text_finding(TASK, OPS) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import os",
+        "from os import environ",
+        "import torch.utils.cpp_extension",
+        "from torch import *",
+        "torch.save(1, 'x')",
+        "x = torch.hub",
+        "x = torch.ops.load_library",
+        "x = torch._C",
+        "x = torch.utils.data",
+        "torch.allclose = lambda *a: True",
+        "nn.Module.__call__ = print",
+        "x = (1).__class__",
+        "x = '{0.__class__}'.format(1)",
+        "x = getattr(torch, 'load')",
+        "x = globals()",
+        "x = open('/etc/passwd')",
+        "exec('1')",
+        "import typing\nx = typing.sys",
+        "import functools\nx = functools.GenericAlias.__mro__",
+        "def f():\n    yield\nx = f().gi_frame",
+        "class A(metaclass=type):\n    pass",
+        "class A:\n    def __reduce__(self):\n        return print, ()",
+        "torch.set_default_dtype(torch.float64)",
+        "x = torch.distributed",
+        "x = torch.cuda",
+    ],
+)
+def test_what_reaches_outside_a_task_is_unsafe(line: str) -> None:
+    assert reason(f"import torch\nimport torch.nn as nn\n{line}\n{TASK}") == "unsafe/code"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import math\nSCALE = math.pi",
+        "from typing import Optional, Tuple",
+        "from torch.nn import functional as F",
+        "from torch import Tensor",
+        "from collections import OrderedDict",
+        "from dataclasses import dataclass",
+        "import torch.nn.functional as F",
+        "DTYPE = torch.bfloat16",
+    ],
+)
+def test_what_honest_tasks_import_is_safe(line: str) -> None:
+    assert reason(f"{line.replace('DTYPE', 'import torch; DTYPE')}\n{TASK}") is None
+
+
+def test_an_argument_named_input_is_no_builtin() -> None:
+    assert reason(TASK.replace("self, x", "self, input").replace("self.fc(x)", "self.fc(input)")) is None
+
+
+def test_labels_of_modules_functions_and_methods_are_one() -> None:
+    assert reason(TASK, ("F.linear", "nn.Tanh")) is None
+    assert reason(TASK.replace("torch.tanh(self.fc(x))", "self.fc(x).tanh()")) is None
+    assert reason(TASK, ("nn.Linear", "nn.Tanh", "nn.ReLU")) == "invalid/label"
+    assert reason(TASK, ("nn.Linear",)) == "invalid/label"
+
+
+def test_arithmetic_and_shape_operators_need_no_label_but_may_have_one() -> None:
+    code = TASK.replace("torch.tanh(self.fc(x))", "(torch.tanh(self.fc(x)) * 2.0).reshape(-1, 4)")
+    assert reason(code) is None
+    assert reason(code, (*OPS, "torch.mul", "torch.reshape")) is None
+
+
+def test_an_operator_inside_a_helper_module_counts() -> None:
+    code = TASK.replace("class Model", "class Block(nn.Module):\n    def forward(self, x):\n        return torch.exp(x)\n\nclass Model")
+    code = code.replace("self.fc = ", "self.block = Block()\n        self.fc = ").replace("self.fc(x))", "self.fc(self.block(x)))")
+    assert reason(code, (*OPS, "torch.exp")) is None
+    assert reason(code) == "invalid/label"
+
+
+def test_a_label_of_transformers_needs_a_helper_of_that_name() -> None:
+    code = TASK.replace("class Model", "class NewGELU(nn.Module):\n    def forward(self, x):\n        return x * torch.sigmoid(x)\n\nclass Model")
+    code = code.replace("self.fc = ", "self.act = NewGELU()\n        self.fc = ").replace("torch.tanh(", "self.act(")
+    assert reason(code, ("nn.Linear", "transformers.NewGELU")) is None
+    assert reason(code, ("nn.Linear", "transformers.FastGELU")) == "invalid/label"
+
+
+def test_the_dry_run_counts_a_linear_layer_as_by_hand() -> None:
+    found = dry_run_code(TASK, TARGET)
+    assert isinstance(found, DryRun)
+    assert found.work.flops == 2 * 64 * 256 * 256 + 64 * 256
+    weights, rows = 256 * 256 + 256, 64 * 256
+    # linear reads x, weight and bias and writes y; tanh reads and writes y.
+    assert found.work.bytes_moved == 4 * (rows + weights + rows + 2 * rows)
+    assert found.work.io_bytes == 4 * (rows + weights + rows)
+    assert found.work.peak_bytes == 4 * (rows + weights + 2 * rows)
+    assert found.output_shapes == ((64, 256),)
+
+
+def test_two_terabytes_are_counted_without_being_allocated() -> None:
+    found = dry_run_code(TASK.replace("BATCH = 64", f"BATCH = {2**31}"), TARGET)
+    assert isinstance(found, DryRun)
+    assert found.work.peak_bytes > 2**41 and found.work.tier_gib is None
+
+
+def test_a_tensor_left_on_the_cpu_is_found_without_an_accelerator() -> None:
+    found = dry_run_code(TASK.replace("torch.tanh(self.fc(x))", "torch.tanh(self.fc(x)) * torch.arange(256)"), TARGET)
+    assert isinstance(found, Finding) and found.reason is Reason.DEVICE
+    moved = dry_run_code(TASK.replace("torch.tanh(self.fc(x))", "torch.tanh(self.fc(x)) * torch.arange(256, device=x.device)"), TARGET)
+    assert isinstance(moved, DryRun)
+
+
+def test_what_the_verifier_tolerates_is_no_change() -> None:
+    wanted = torch.tensor([0.0, 1.0, 100.0, float("nan")])
+    assert changed_share(wanted + torch.tensor([0.009, 0.019, 1.0, 0.0]), wanted, 1e-2) == 0
+    assert changed_share(wanted + torch.tensor([0.011, 0.0, 0.0, 0.0]), wanted, 1e-2) == 0.25
+
+
+def test_repeats_are_compared_tightly() -> None:
+    a = (torch.randn(100, generator=torch.Generator().manual_seed(0)),)
+    assert identical(a, (a[0].clone(),)) and not identical(a, (a[0] + 1e-6,))
+    assert tightly_equal(a, (a[0] + 1e-7,)) and not tightly_equal(a, (a[0] + 1e-3,))
+
+
+def test_the_interval_of_a_median_covers_it_and_narrows_with_more_repeats() -> None:
+    draw = np.random.default_rng(0)
+    few, many = draw.normal(10, 1, 8), draw.normal(10, 1, 800)
+    (low_few, high_few), (low_many, high_many) = median_interval(few), median_interval(many)
+    assert low_many < 10 < high_many
+    assert high_many - low_many < high_few - low_few
+
+
+def test_a_resized_task_comes_near_the_wanted_time_and_keeps_its_operators() -> None:
+    before = dry_run_code(TASK, TARGET)
+    code = resized(TASK, TARGET, wanted_ms=5.0, correction=1.0, memory_gib=4)
+    after = dry_run_code(code, TARGET)
+    assert 5.0 / 1.5 < after.work.predicted_ms < 5.0 * 1.5
+    assert after.work.operators == before.work.operators
+    assert "WIDTH = 256" in code
+
+
+def test_size_constants_are_those_that_inputs_read_batch_first() -> None:
+    code = TASK.replace("BATCH = 64\nWIDTH = 256", "WIDTH = 256\nHEADS = 8\nBATCH = 64")
+    assert size_constants(code) == ["BATCH", "WIDTH"]
+    assert "BATCH = 96\n" in with_scaled(code, "BATCH", 1.5)
