@@ -14,10 +14,11 @@ import pytest
 from llm_project import QUICK, ROOT, ask, llm_project, many, source_of
 from servers.openai_server import ModelServer, running, scripted
 
+from ops6k import fuse, store
 from ops6k.errors import EndpointError, ParamsError
 from ops6k.fuse.llm import dry
 from ops6k.params import Params
-from ops6k.records import candidate_id
+from ops6k.records import Candidate, candidate_id
 
 KEY = "sk-test-0123456789abcdefghij"
 
@@ -319,3 +320,23 @@ def test_a_dry_run_shows_a_prompt_and_the_cost_and_asks_nothing(server: ModelSer
     assert "at most 50,000 completion tokens" in text
     assert not server.received
     assert not (params.root / "work").exists()
+
+
+def test_the_fuse_stage_writes_what_the_model_proposed_and_counts_the_rest(
+    server: ModelServer, params: Params, tmp_path: Path
+) -> None:
+    server.faults.extend(["refusal", "no_code"])
+    params = replace(params, fuse=replace(params.fuse, source="llm", candidates=10))
+    report = fuse.run(params, tmp_path / "data")
+    written = store.read_rows(tmp_path / "data" / "candidates" / "candidates.parquet", Candidate)
+    assert (report.taken, report.kept, len(written)) == (10, 8, 8)
+    assert {funnel.reason: funnel.count for funnel in report.reasons} == {"answer/no_code": 1, "answer/refusal": 1}
+    assert any("10 requests sent" in note for note in report.notes)
+
+
+def test_an_endpoint_that_fails_leaves_no_half_written_stage(server: ModelServer, params: Params, tmp_path: Path) -> None:
+    server.faults.extend(["ok", "ok"])
+    server.always = "401"
+    with pytest.raises(EndpointError):
+        fuse.run(replace(params, fuse=replace(params.fuse, source="llm", candidates=10)), tmp_path / "data")
+    assert [path.name for path in (tmp_path / "data").iterdir()] == [".work"]
