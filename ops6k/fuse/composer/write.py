@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ops6k.fuse.composer.graph import PLACEHOLDER, Graph, Member, Step, names_in
 from ops6k.fuse.composer.inputs import expression, families
+from ops6k.fuse.composer.precision import with_dtype
 from ops6k.labels import key
 
 _VALUE_NAMES = {
@@ -118,7 +119,8 @@ class Writer:
         return "\n".join(f"{self.constants[size.name]} = {sizes[size.name]}" for size in self.graph.sizes)
 
     def _definitions(self) -> list[str]:
-        return [source.strip() for source in self.graph.definitions.values()]
+        sources = [source.strip() for source in self.graph.definitions.values()]
+        return sources if self.dtype == "float32" else [with_dtype(source, self.dtype) for source in sources]
 
     def _init_sizes(self) -> list[str]:
         """Sizes that the constructor needs: those that members or forward name."""
@@ -153,8 +155,6 @@ class Writer:
         lines += [f"        self.{self._free_attribute(name)} = {self.init_names[name]}" for name in kept]
         for member in self.graph.members:
             lines += self._member(member)
-        if self.dtype != "float32" and self.graph.members:
-            lines.append(f"        self.to(torch.{self.dtype})")
         return lines
 
     def _free_attribute(self, size: str) -> str:
@@ -164,7 +164,8 @@ class Writer:
         def named(match: re.Match) -> str:
             return self.init_names[match.group()] if match.group(1) == "s" else f"self.{self.members[match.group()]}"
 
-        lines = [f"        self.{self.members[member.name]} = {PLACEHOLDER.sub(named, member.build)}"]
+        build = member.build if self.dtype == "float32" else with_dtype(member.build, self.dtype)
+        lines = [f"        self.{self.members[member.name]} = {PLACEHOLDER.sub(named, build)}"]
         if member.settle and self.hand.comments:
             lines.append(f"        # {self.hand.rng.choice(('weights as after some training', 'spread the weights so that they matter', 'not the default start'))}")
         return lines + [f"        {PLACEHOLDER.sub(named, text)}" for text in member.settle]
