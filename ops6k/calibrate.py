@@ -106,3 +106,19 @@ def _memory_gib(device: str) -> float:
     import os
 
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+
+
+def main() -> None:
+    """`python -m ops6k.calibrate NAME --device cuda`: for a machine with only torch, numpy and yaml."""
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m ops6k.calibrate", description=__doc__)
+    parser.add_argument("name")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--folder", type=Path, default=Path("data/targets"))
+    given = parser.parse_args()
+    print(write(calibrate(given.name, given.device), given.folder / f"{given.name}.yaml"))
+
+
+if __name__ == "__main__":
+    main()
