@@ -105,7 +105,7 @@ def rejected(made: Candidate, reason: Reason, message: str = "seen", phase: str 
 
 
 def benchmark_match(made: Candidate, score: float, reason: Reason | None = None) -> Match:
-    return Match(made.candidate_id, "code", score, "19_ReLU", "kernelbench", 1, reason)
+    return Match(made.candidate_id, "text", score, "19_ReLU", "kernelbench", 1, reason)
 
 
 def plain_build(cells: Iterable[tuple[int, str, bool]], *, environment: Environment = CPU) -> Build:
@@ -129,7 +129,7 @@ def mixed_build(count: int = 120, seed: int = 0) -> Build:
         build.clusters[place] = (id_, f"c{rng.randint(0, count // 2)}")
     copy, near = build.candidates[0], build.candidates[2]
     build.matches[0] = benchmark_match(copy, 0.98, Reason.BENCHMARK)
-    build.matches.append(Match(near.candidate_id, "code", 0.95, build.candidates[3].candidate_id, None, None, Reason.NEAR))
+    build.matches.append(Match(near.candidate_id, "text", 0.95, build.candidates[3].candidate_id, None, None, Reason.NEAR))
     _resize_one(build)
     return build
 

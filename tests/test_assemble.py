@@ -15,13 +15,13 @@ import yaml
 from ops6k.assemble import run
 from ops6k.assemble.facts import facts
 from ops6k.assemble.funnel import FunnelRow
-from ops6k.assemble.join import load
+from ops6k.assemble.join import Story, load
 from ops6k.assemble.schema import documented, features
-from ops6k.assemble.tasks import guard, write_splits
+from ops6k.assemble.tasks import guard, task_of, write_splits
 from ops6k.errors import MissingInput, Ops6kError
 from ops6k.params import MixParams
-from ops6k.records import Operator, Outcome, Reason, Task, task_id
-from ops6k.store import files_hash, read_rows, write_rows
+from ops6k.records import Match, Operator, Outcome, Reason, Report, Task, task_id
+from ops6k.store import files_hash, read_rows, to_plain, write_json, write_rows
 
 SPLITS = ("train", "validation", "test")
 
@@ -133,7 +133,7 @@ def test_the_funnel_says_what_dedup_rejected_and_why(dataset: Path) -> None:
     funnel = {r.candidate_id: r for r in read_rows(dataset / "funnel" / "funnel.parquet", FunnelRow)}
     copy, near = (funnel[synthetic.mixed_build().candidates[place].candidate_id] for place in (0, 2))
     assert (copy.outcome, copy.reason, copy.stage) == ("contaminated", "contaminated/benchmark", "dedup")
-    assert copy.message == "code similarity 0.980 to 19_ReLU of kernelbench"
+    assert copy.message == "text similarity 0.980 to 19_ReLU of kernelbench"
     assert (near.outcome, near.reason, near.split) == ("duplicate", "duplicate/near", None)
 
 
@@ -400,15 +400,46 @@ def test_shares_of_rows_faster_and_slower_under_compile_use_the_five_per_cent_of
     build = synthetic.plain_build([(1, "float32", False)] * 4)
     ratios = (1.04, 1.06, 0.96, 0.90)
     tasks = []
-    from ops6k.assemble.join import Story
-    from ops6k.assemble.tasks import task_of
-
     for made, verdict, ratio in zip(build.candidates, build.verdicts, ratios, strict=True):
         timing = dataclasses.replace(verdict.timing, eager_ms=2.0, compiled_ms=2.0 / ratio)
         tasks.append(task_of(Story(made, dataclasses.replace(verdict, timing=timing), (), "c")))
     known = facts(tasks)
     assert (known.compiled_faster, known.compiled_slower) == (0.25, 0.25)
     assert known.speedup.mean == pytest.approx((1.04 * 1.06 * 0.96 * 0.90) ** 0.25)
+
+
+def test_the_nearest_problem_is_one_alike_as_a_whole_where_there_is_one() -> None:
+    made = synthetic.candidate(1, 2)
+    same_set = Match(made.candidate_id, "operators", 1.0, "A", "kernelbench", 1, None)
+    part = Match(made.candidate_id, "contains", 0.75, "B", "kernelbench", 1, None)
+    text = Match(made.candidate_id, "text", 0.4, "C", "kernelbench", 1, None)
+    graph = Match(made.candidate_id, "graph", 0.6, "D", "kernelbench", 1, None)
+    inside = Match(made.candidate_id, "text", 0.99, "some-id", None, None, None)
+    assert Story(made, None, (same_set, part, text, graph, inside), "c").nearest == graph
+    assert Story(made, None, (same_set, part, inside), "c").nearest == same_set
+    assert Story(made, None, (inside,), "c").nearest is None
+
+
+def test_the_card_counts_flagged_rows_by_benchmark_and_says_what_dedup_compared_with(tmp_path: Path) -> None:
+    build = synthetic.plain_build([(1, "float32", False)] * 4)
+    one, other, third, _ = (c.candidate_id for c in build.candidates)
+    build.matches.extend(
+        [
+            Match(one, "contains", 0.8, "P", "kernelbench", 2, None),
+            Match(one, "operators", 1.0, "P", "kernelbench", 2, None),
+            Match(other, "operators", 1.0, "P", "kernelbench", 2, None),
+            Match(third, "operators", 0.9, "P", "kernelbench", 2, None),
+        ]
+    )
+    data = synthetic.write_build(build, tmp_path)
+    write_json(
+        data / "matches" / "report.json", to_plain(Report("dedup", 4, 4, (), ("compared with 270 references of kernelbench",)))
+    )
+    run(synthetic.params(tmp_path, 4, "allow"), data)
+    text = (data / "dataset" / "README.md").read_text()
+    assert "| kernelbench | 4 | 0 | 4 | 1 | 2 |" in text
+    assert "Dedup compared with 270 references of kernelbench." in text
+    assert "only flagged for `benchmark/contains`, `benchmark/operators`:" in text
 
 
 def test_the_figures_that_the_card_shows_are_there(dataset: Path) -> None:
