@@ -208,7 +208,7 @@ def _work(graph: Graph, target: Target) -> Work:
         arithmetic = node_flops / target.rate(_dtype(node)) if rated else 0.0
         seconds += max(node_bytes / bandwidth, arithmetic, target.overhead_us * 1e-6)
         moved, flops, flop_seconds = moved + node_bytes, flops + node_flops, flop_seconds + arithmetic
-    ends = [n for n in graph.nodes if n.op == "placeholder" and n.users] + list(next(reversed(graph.nodes)).all_input_nodes)
+    ends = [n for n in graph.nodes if n.op == "placeholder" and n.users] + list(graph.output_node().all_input_nodes)
     io_bytes = sum(_bytes(tensor) for node in ends for tensor in _results(node))
     peak = _peak_bytes(graph)
     return Work(

@@ -38,7 +38,7 @@ def _reason(error: BaseException, otherwise: Reason) -> Reason:
     name, text = type(error).__name__, str(error)
     if isinstance(error, MemoryError) or name == "OutOfMemoryError" or "can't allocate memory" in text or "not enough memory" in text:
         return Reason.OUT_OF_MEMORY
-    if name == "FakeTensorDeviceMismatchError" or "Expected all tensors to be on the same device" in text:
+    if name == "FakeTensorDeviceMismatchError" or "Expected all tensors to be on the same device" in text or "Device Propagation" in text:
         return Reason.DEVICE
     if name == "DynamicOutputShapeException":
         return Reason.DYNAMIC_SHAPE
