@@ -29,7 +29,6 @@ def copies(codes: Sequence[str], references: list[Reference], aten: Sequence[tup
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not INDEX.exists(), reason="this checkout has no KernelBench index: `ops6k benchmark index` makes it")
 def test_no_example_of_a_prompt_is_a_benchmark_problem() -> None:
     aten = aten_operators(EXAMPLES, workers=1)
     assert all(aten), "an example does not run"

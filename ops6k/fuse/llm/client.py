@@ -6,14 +6,13 @@ has answered nothing but nonsense. The client library's own retries are off: it 
 """
 
 import asyncio
-import json
 import os
 import random
 import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 from ops6k.errors import EndpointError, ParamsError
 from ops6k.fuse.llm.cache import Answer, AnswerCache
 from ops6k.fuse.llm.requests import Request
+from ops6k.fuse.llm.wire import Dialect, answer, body, retry_after_s
 from ops6k.params import LlmParams
 
 if TYPE_CHECKING:
@@ -66,22 +66,6 @@ class _Failure:
     """As Retry-After asks."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Dialect:
-    """What servers of the protocol differ in; settled by their own complaints."""
-
-    length_key: str = "max_completion_tokens"
-    with_temperature: bool = True
-
-    def after(self, complaint: str) -> "_Dialect | None":
-        """The dialect to try after a 400; None where the complaint is about something else."""
-        if self.length_key == "max_completion_tokens" and self.length_key in complaint:
-            return replace(self, length_key="max_tokens")
-        if self.with_temperature and "temperature" in complaint:
-            return replace(self, with_temperature=False)
-        return None
-
-
 def model_of(llm: LlmParams) -> str:
     """The model's name; raises ParamsError where neither params.yaml nor the environment names one."""
     model = llm.model or os.environ.get("OPS6K_MODEL")
@@ -96,7 +80,7 @@ class Endpoint:
     def __init__(self, llm: LlmParams, cache: AnswerCache, *, patience: Patience, seed: int) -> None:
         self.llm, self.cache, self.patience = llm, cache, patience
         self._jitter = random.Random(seed)
-        self._dialect = _Dialect()
+        self._dialect = Dialect()
         self._slots = asyncio.Semaphore(llm.concurrency)
         self._closed_until = 0.0
         self._in_a_row = 0
@@ -184,10 +168,10 @@ class Endpoint:
 
         dialect, began = self._dialect, time.monotonic()
         try:
-            raw = await self._client.chat.completions.with_raw_response.create(**_body(request, dialect))
+            raw = await self._client.chat.completions.with_raw_response.create(**body(request, dialect))
             self.reached = True
             latency_s = round(time.monotonic() - began, 3)
-            return _answer(raw.content, request, latency_s) or _Failure(Lack.NONSENSE, f"answers nonsense: {raw.content[:80]!r}")
+            return answer(raw.content, request, latency_s) or _Failure(Lack.NONSENSE, f"answers nonsense: {raw.content[:80]!r}")
         except openai.APITimeoutError:
             return _Failure(Lack.BUSY, f"no answer within {self.llm.timeout_s:g} s (fuse.llm.timeout_s)")
         except openai.APIConnectionError as error:
@@ -196,7 +180,7 @@ class Endpoint:
             self.reached = True
             return self._refused(error, dialect)
 
-    def _refused(self, error: "APIStatusError", dialect: _Dialect) -> _Failure:
+    def _refused(self, error: "APIStatusError", dialect: Dialect) -> _Failure:
         code, said = error.status_code, f"{error.status_code} {error.message}"
         if code in (401, 403):
             raise self._break(f"refuses the key: {said}; set OPENAI_API_KEY")
@@ -205,7 +189,7 @@ class Endpoint:
         if code == 429 and error.code == "insufficient_quota":
             raise self._break(f"the account's quota is used up: {said}")
         if code in (408, 409, 429) or code >= 500:
-            return _Failure(Lack.BUSY, said, _retry_after_s(error))
+            return _Failure(Lack.BUSY, said, retry_after_s(error))
         other = dialect.after(error.message)
         if code == 400 and other is not None:
             # Requests in flight complain about the dialect that the first complaint has already changed.
@@ -222,55 +206,3 @@ class Endpoint:
         key = os.environ.get("OPENAI_API_KEY")
         message = message.replace(key, "***") if key else message
         return _SECRET.sub("***", " ".join(message.split()))[:300]
-
-
-def _body(request: Request, dialect: _Dialect) -> dict[str, object]:
-    body: dict[str, object] = {
-        "model": request.model,
-        "messages": [{"role": "system", "content": request.prompt.system}, {"role": "user", "content": request.prompt.user}],
-        dialect.length_key: request.max_output_tokens,
-    }
-    if dialect.with_temperature:
-        body["temperature"] = request.temperature
-    return body
-
-
-def _answer(content: bytes, request: Request, latency_s: float) -> Answer | None:
-    """The answer in a reply's bytes; None for nonsense. Read by hand: servers leave out fields that the library's types need."""
-    try:
-        tree = json.loads(content)
-        choice = tree["choices"][0]
-        message, usage = choice["message"], tree.get("usage") or {}
-        text, refusal = message.get("content") or "", message.get("refusal")
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        return None
-    if not isinstance(text, str) or not isinstance(usage, dict) or not (refusal is None or isinstance(refusal, str)):
-        return None
-    return Answer(
-        request_hash=request.hash,
-        model=request.model,
-        temperature=request.temperature,
-        max_output_tokens=request.max_output_tokens,
-        prompt_hash=request.prompt.hash,
-        finish=str(choice.get("finish_reason") or "stop"),
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
-        latency_s=latency_s,
-        text=text,
-        refusal=refusal,
-    )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
-
-
-def _retry_after_s(error: "APIStatusError") -> float | None:
-    """Seconds that the endpoint asks to wait; None where it does not say (or gives a date: the backoff does then)."""
-    for header, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
-        try:
-            wait_s = float(error.response.headers[header]) / per_second
-        except (KeyError, ValueError):
-            continue
-        return wait_s if 0 <= wait_s < float("inf") else None
-    return None

@@ -1,0 +1,80 @@
+"""The OpenAI protocol as bytes and headers: what a request says, what a reply means. Pure functions, no network."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ops6k.fuse.llm.cache import Answer
+from ops6k.fuse.llm.requests import Request
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What servers of the protocol differ in; settled by their own complaints."""
+
+    length_key: str = "max_completion_tokens"
+    with_temperature: bool = True
+
+    def after(self, complaint: str) -> "Dialect | None":
+        """The dialect to try after a 400; None where the complaint is about something else."""
+        if self.length_key == "max_completion_tokens" and self.length_key in complaint:
+            return replace(self, length_key="max_tokens")
+        if self.with_temperature and "temperature" in complaint:
+            return replace(self, with_temperature=False)
+        return None
+
+
+def body(request: Request, dialect: Dialect) -> dict[str, object]:
+    """The fields of POST /chat/completions."""
+    fields: dict[str, object] = {
+        "model": request.model,
+        "messages": [{"role": "system", "content": request.prompt.system}, {"role": "user", "content": request.prompt.user}],
+        dialect.length_key: request.max_output_tokens,
+    }
+    if dialect.with_temperature:
+        fields["temperature"] = request.temperature
+    return fields
+
+
+def answer(content: bytes, request: Request, latency_s: float) -> Answer | None:
+    """The answer in a reply's bytes; None for nonsense. Read by hand: servers leave out fields that the library's types need."""
+    try:
+        tree = json.loads(content)
+        choice = tree["choices"][0]
+        message, usage = choice["message"], tree.get("usage") or {}
+        text, refusal = message.get("content") or "", message.get("refusal")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        return None
+    if not isinstance(text, str) or not isinstance(usage, dict) or not (refusal is None or isinstance(refusal, str)):
+        return None
+    return Answer(
+        request_hash=request.hash,
+        model=request.model,
+        temperature=request.temperature,
+        max_output_tokens=request.max_output_tokens,
+        prompt_hash=request.prompt.hash,
+        finish=str(choice.get("finish_reason") or "stop"),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        latency_s=latency_s,
+        text=text,
+        refusal=refusal,
+    )
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def retry_after_s(error: "APIStatusError") -> float | None:
+    """Seconds that the endpoint asks to wait; None where it does not say (or gives a date: the backoff does then)."""
+    for header, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            wait_s = float(error.response.headers[header]) / per_second
+        except (KeyError, ValueError):
+            continue
+        return wait_s if 0 <= wait_s < float("inf") else None
+    return None
