@@ -115,6 +115,14 @@ class Graph:
         read = {name for step in self.steps for name in step.reads}
         return [value for value in self.values() if value.name not in read]
 
+    def is_connected(self) -> bool:
+        """Whether it is one task, not two side by side."""
+        group = {value.name: {value.name} for value in self.values()}
+        for step in self.steps:
+            merged = set().union(*(group[name] for name in (step.value.name, *step.reads)))
+            group |= dict.fromkeys(merged, merged)
+        return len({id(part) for part in group.values()}) == 1
+
     def ops(self) -> tuple[str, ...]:
         return tuple(step.op for step in self.steps if step.op)
 

@@ -105,8 +105,8 @@ def _attempt(wanted: Wanted, pool: Pool, attempt: int, rng: random.Random) -> Gr
             draft = _flourish(draft)
     draft = _joined(draft)
     draft.graph.outputs = [value.name for value in draft.graph.unread()]
-    if not 1 <= len(draft.graph.outputs) <= 3:
-        raise Unfit("too many loose ends")
+    if not 1 <= len(draft.graph.outputs) <= 3 or not draft.graph.is_connected():
+        raise Unfit("loose ends")
     require_sound(draft.graph, draft.beds.twin, wanted.dtype)
     return draft.graph
 

@@ -57,8 +57,10 @@ def expression(given: Input, dtype: str) -> str:
     """The right-hand side that draws an input."""
     form = distributions()[given.values]
     reduced = dtype != "float32"
-    return Template(form.form).substitute(
-        shape=", ".join(given.value.axes),
+    axes = given.value.axes
+    text = Template(form.form).substitute(
+        shape=", ".join(axes),
+        tuple=f"({', '.join(axes)})" if len(axes) > 1 else f"({axes[0]},)",
         bound=given.bound,
         **{
             "as": f", dtype=torch.{dtype}" if reduced else "",
@@ -66,3 +68,5 @@ def expression(given: Input, dtype: str) -> str:
             "cast0": f".to(torch.{dtype})" if reduced else ".float()",
         },
     )
+    # Brackets around all of it were for the cast.
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text

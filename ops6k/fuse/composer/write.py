@@ -231,7 +231,7 @@ class Writer:
 
 def _words(label: str) -> str:
     name = label.rpartition(".")[2]
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ")
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).replace("_", " ")
     return spaced.lower()
 
 
