@@ -32,7 +32,7 @@ TARGET = Target(
     4.0,
     "by hand",
 )
-HOW = Measuring(repeats=5, seed=0, workers=2)
+HOW = Measuring(repeats=5, workers=2)
 
 POINTWISE = """import torch
 class Model(torch.nn.Module):
@@ -42,6 +42,19 @@ def get_inputs():
     return [torch.rand(256, 1024)]
 def get_init_inputs():
     return []
+"""
+
+CONVOLUTION = """import torch
+class Model(torch.nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(channels, 32, 3)
+    def forward(self, x):
+        return torch.relu(self.conv(x))
+def get_inputs():
+    return [torch.rand(4, 16, 32, 32)]
+def get_init_inputs():
+    return [16]
 """
 
 # Its forward cannot become one graph: default compile fails, eager does not.
@@ -92,6 +105,18 @@ def test_tasks_are_measured_for_real_once_and_what_a_plan_does_wrong_is_a_status
     assert [path.name for path in tmp_path.iterdir()] == ["plan_times"]  # the sandbox leaves nothing behind
 
 
+@pytest.mark.gpu
+def test_on_a_gpu_every_applicable_plan_runs_and_is_right(tmp_path: Path):
+    here = dataclasses.replace(TARGET, device="cuda", device_name=torch.cuda.get_device_name(), memory_gib=16.0)
+    tasks = [task(1, "nn.Conv2d", code=CONVOLUTION), task(2, code=POINTWISE)]
+    table = measure_tasks(tasks, here, HOW, tmp_path)
+    for of in tasks:
+        found = table.of(of.task_id)
+        assert found.keys() == {plan.name for plan in applicable(of)}
+        assert {name: row.message for name, row in found.items() if row.status is not PlanStatus.CORRECT} == {}
+        assert {row.device for row in found.values()} == {torch.cuda.get_device_name()}
+
+
 def test_a_machine_that_is_not_the_targets_measures_nothing(tmp_path: Path):
     other = dataclasses.replace(TARGET, torch="1.0")
     with pytest.raises(TargetMismatch, match=r"torch 1\.0"):
@@ -105,6 +130,13 @@ def test_a_child_that_dies_in_one_plan_leaves_the_others_to_be_tried_again():
     rows, again = outcome(crash, of, plans, TARGET, HOW)
     assert [(row.plan, row.status) for row in rows] == [("cudagraphs", PlanStatus.FAILED)]
     assert set(again) == set(plans) - {BY_NAME["cudagraphs"]}
+
+
+@pytest.mark.parametrize("phase", ["eager", "timing", ""])
+def test_a_crash_where_no_plan_ran_is_held_against_none(phase: str):
+    of = task(1)
+    rows, _ = outcome(Ended(of.task_id, None, "crashed", "killed by signal 9", 1.0, phase), of, applicable(of), TARGET, HOW)
+    assert {row.status for row in rows} == {PlanStatus.UNFINISHED}
 
 
 def test_a_child_that_runs_out_of_time_elsewhere_leaves_every_plan_unfinished_and_none_an_attempt():
@@ -141,7 +173,7 @@ class Refuse(importlib.abc.MetaPathFinder):
         if name.split(".")[0] not in known:
             raise ImportError(f"refused: {name}")
 sys.meta_path.insert(0, Refuse())
-import ops6k.train.collect, ops6k.train.measure, ops6k.train.rows
+import ops6k.train.__main__, ops6k.train.collect, ops6k.train.measure, ops6k.train.rows
 assert not {"gymnasium", "stable_baselines3", "sb3_contrib", "safetensors"} & set(sys.modules)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1])

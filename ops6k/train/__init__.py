@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ops6k import store, target
 from ops6k.params import Params
-from ops6k.records import Funnel, Report, Task
+from ops6k.records import Funnel, Report
 
 if TYPE_CHECKING:
     from ops6k.train.compare import Comparison
@@ -27,8 +27,7 @@ def run(params: Params, data: Path) -> Report:
     from ops6k.train.times import PlanTime
 
     machine = target.load(params.path(params.target))
-    selected = rows.select(*rows.read_splits(data / "dataset"), params.train.tasks)
-    table = _times(params, data, selected.tasks)
+    selected, table = selected_times(params, data)
     split = rows.measured(selected, table)
     learning = time.monotonic()
     model, curve = ppo.train(split.train, table, params.train.steps, params.seed)
@@ -44,16 +43,18 @@ def run(params: Params, data: Path) -> Report:
     return _report(split, table, found)
 
 
-def _times(params: Params, data: Path, tasks: tuple[Task, ...]) -> "TimeTable":
-    """Measured times of the tasks, or those of the table that the parameters name."""
-    from ops6k.train import times
+def selected_times(params: Params, data: Path, deadline_s: float | None = None) -> "tuple[Rows, TimeTable]":
+    """The tasks that the parameters select, and their times: from the work folder, measured where missing, or replayed."""
+    from ops6k.train import rows, times
     from ops6k.train.collect import Measuring, measure_tasks
 
+    selected = rows.select(*rows.read_splits(data / "dataset"), params.train.tasks)
     if params.train.replay_times is not None:
-        ids = {task.task_id for task in tasks}
-        return times.TimeTable(row for row in times.read(params.path(params.train.replay_times)).rows() if row.task_id in ids)
-    how = Measuring(params.train.repeats, params.seed, params.screen.workers)
-    return measure_tasks(tasks, target.load(params.path(params.target)), how, data / ".work")
+        ids = {task.task_id for task in selected.tasks}
+        recorded = times.read(params.path(params.train.replay_times)).rows()
+        return selected, times.TimeTable(row for row in recorded if row.task_id in ids)
+    how = Measuring(params.train.repeats, params.screen.workers, deadline_s)
+    return selected, measure_tasks(selected.tasks, target.load(params.path(params.target)), how, data / ".work")
 
 
 def _write_curve(path: Path, curve: "tuple[CurvePoint, ...]") -> None:

@@ -21,6 +21,7 @@ LAYERS = (64, 64)
 ENVIRONMENTS = 8
 ROLLOUT_STEPS = 32
 """Per environment; with 8 of them an update every 256 steps."""
+_ROLLOUT = ENVIRONMENTS * ROLLOUT_STEPS
 DISCOUNT = 0.9
 """Below 1, so that a good first attempt is worth more than a good fourth."""
 
@@ -56,7 +57,7 @@ def train(tasks: Sequence[Task], table: TimeTable, steps: int, seed: int) -> tup
     """The trained model and its curve; `steps` is rounded up to whole rollouts. Raises MissingInput without measured tasks."""
     with _one_thread():
         model = new_model(tasks, table, seed)
-        with progress.track("train", steps) as tracker:
+        with progress.track("train", -(-steps // _ROLLOUT) * _ROLLOUT) as tracker:
             callback = CurveCallback(tracker)
             model.learn(steps, callback=callback)
     return model, tuple(callback.curve)
