@@ -1,0 +1,59 @@
+"""The harvest of torch: every operator that torch_names lists, tried in a worker."""
+
+from ops6k.harvest.lines import Harvest, Skipped
+from ops6k.harvest.pool import Answer, Work, answers
+from ops6k.progress import track
+from ops6k.records import Operator
+from ops6k.store import from_plain
+
+# torch._dynamo: seeding and compiled helpers import it, for seconds in every child if the worker did not.
+IMPORTS = ("torch", "torch._dynamo", "torch.testing._internal.common_methods_invocations", "torch.testing._internal.common_modules")
+LISTING_TIMEOUT_S = 300.0
+BATCH = 16
+
+
+def harvest_torch(timeout_s: float, *, only: frozenset[str] = frozenset()) -> Harvest:
+    """The operators of torch; `only` restricts it to some labels. Raises WorkerError where a worker cannot run."""
+    listed = _listed()
+    labels = [label for label, reason in listed.items() if not reason and (not only or label in only)]
+    batches = [tuple(labels[start : start + BATCH]) for start in range(0, len(labels), BATCH)]
+    work = Work("ops6k.harvest.torch_operators:harvested", IMPORTS, timeout_s)
+    with track("harvest", len(labels)) as tracker:
+        found = []
+        for answer in answers(work, batches):
+            found.append(answer)
+            tracker.advance(note="torch")
+    tried = [from_plain(Operator, answer.value) for answer in found if answer.value]
+    version = tried[0].version if tried else ""
+    skipped = [_unlisted(label, reason, version) for label, reason in listed.items() if reason and not only]
+    skipped += [_unusable(operator) for operator in tried if not operator.usable]
+    skipped += [_unanswered(answer, version) for answer in found if answer.failure]
+    operators = tuple(operator for operator in tried if operator.usable)
+    return Harvest("torch", operators, tuple(skipped), (f"torch {version}: {len(operators)} usable operators of {len(labels)} tried",))
+
+
+def _listed() -> dict[str, str]:
+    work = Work("ops6k.harvest.torch_names:listed", IMPORTS, LISTING_TIMEOUT_S, workers=1)
+    (answer,) = answers(work, [("torch",)])
+    return dict(answer.value or ())
+
+
+def _unlisted(label: str, reason: str, version: str) -> Skipped:
+    return Skipped(label, "torch", version, _space(label), _kind(label), reason)
+
+
+def _unusable(operator: Operator) -> Skipped:
+    return Skipped(operator.name, "torch", operator.version, operator.module, operator.kind, operator.note)
+
+
+def _unanswered(answer: Answer, version: str) -> Skipped:
+    return Skipped(answer.entry, "torch", version, _space(answer.entry), _kind(answer.entry), answer.failure)
+
+
+def _space(label: str) -> str:
+    space = label.rpartition(".")[0]
+    return {"nn": "torch.nn", "F": "torch.nn.functional"}.get(space, space)
+
+
+def _kind(label: str) -> str:
+    return "module" if label.startswith("nn.") else "function"
