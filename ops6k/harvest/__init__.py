@@ -1,8 +1,8 @@
 """Harvest: operators of torch and transformers, each tried with real arguments, as sorted JSON lines in seed_ops/.
 
-torch.jsonl and transformers.jsonl hold the usable operators (records.Operator, one a line, keys in record order).
-skipped.jsonl holds everything that was looked at and left out (lines.Skipped): further names of one function, deprecated
-names, modelling files that do not import, and operators that no try could call, each with its reason.
+Every line is a records.Operator, keys in record order. torch.jsonl and transformers.jsonl hold the usable ones.
+skipped.jsonl holds what was looked at and left out, usable false and the reason in note: further names of one function,
+deprecated names, modelling files that do not import (kind file), and operators that no try could call.
 """
 
 import time
@@ -45,9 +45,9 @@ def _require(library: str, operators: tuple[Operator, ...], least: int, folder: 
         raise Ops6kError(TOO_FEW.format(found=len(operators), library=library, least=least, path=folder.name))
 
 
-def _reasons(skipped: list[lines.Skipped]) -> tuple[Funnel, ...]:
+def _reasons(skipped: list[Operator]) -> tuple[Funnel, ...]:
     """Counts by what stands before the first colon or `of`: reasons carry names and messages."""
     counts: dict[str, int] = {}
     for item in skipped:
-        counts[item.group] = counts.get(item.group, 0) + 1
+        counts[lines.group(item)] = counts.get(lines.group(item), 0) + 1
     return tuple(Funnel(reason, count) for reason, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -1,7 +1,7 @@
 """The harvest of torch: every operator that torch_names lists, tried in a worker."""
 
-from ops6k.harvest.lines import Harvest, Skipped
-from ops6k.harvest.pool import Answer, Work, answers
+from ops6k.harvest.lines import Harvest, skipped
+from ops6k.harvest.pool import Work, answers
 from ops6k.progress import track
 from ops6k.records import Operator
 from ops6k.store import from_plain
@@ -25,11 +25,11 @@ def harvest_torch(timeout_s: float, *, only: frozenset[str] = frozenset()) -> Ha
             tracker.advance(note="torch")
     tried = [from_plain(Operator, answer.value) for answer in found if answer.value]
     version = tried[0].version if tried else ""
-    skipped = [_unlisted(label, reason, version) for label, reason in listed.items() if reason and not only]
-    skipped += [_unusable(operator) for operator in tried if not operator.usable]
-    skipped += [_unanswered(answer, version) for answer in found if answer.failure]
+    left_out = [_left_out(label, reason, version) for label, reason in listed.items() if reason and not only]
+    left_out += [operator for operator in tried if not operator.usable]
+    left_out += [_left_out(answer.entry, answer.failure, version) for answer in found if answer.failure]
     operators = tuple(operator for operator in tried if operator.usable)
-    return Harvest("torch", operators, tuple(skipped), (f"torch {version}: {len(operators)} usable operators of {len(labels)} tried",))
+    return Harvest("torch", operators, tuple(left_out), (f"torch {version}: {len(operators)} usable operators of {len(labels)} tried",))
 
 
 def _listed() -> dict[str, str]:
@@ -38,22 +38,10 @@ def _listed() -> dict[str, str]:
     return dict(answer.value or ())
 
 
-def _unlisted(label: str, reason: str, version: str) -> Skipped:
-    return Skipped(label, "torch", version, _space(label), _kind(label), reason)
-
-
-def _unusable(operator: Operator) -> Skipped:
-    return Skipped(operator.name, "torch", operator.version, operator.module, operator.kind, operator.note)
-
-
-def _unanswered(answer: Answer, version: str) -> Skipped:
-    return Skipped(answer.entry, "torch", version, _space(answer.entry), _kind(answer.entry), answer.failure)
+def _left_out(label: str, reason: str, version: str) -> Operator:
+    return skipped(label, "torch", version, _space(label), kind="module" if label.startswith("nn.") else "function", reason=reason)
 
 
 def _space(label: str) -> str:
     space = label.rpartition(".")[0]
     return {"nn": "torch.nn", "F": "torch.nn.functional"}.get(space, space)
-
-
-def _kind(label: str) -> str:
-    return "module" if label.startswith("nn.") else "function"

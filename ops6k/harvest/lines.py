@@ -1,4 +1,4 @@
-"""The harvest's files: sorted JSON lines, so that an upgrade of a library is a readable diff. Standard library only."""
+"""The harvest's files: sorted JSON lines, so that an upgrade of a library is a readable diff."""
 
 import json
 from collections.abc import Iterable
@@ -7,28 +7,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ops6k.errors import MissingInput
+from ops6k.harvest.categories import Category
 from ops6k.records import Operator
 from ops6k.store import from_plain, to_plain, whole_file
 
 SKIPPED = "skipped.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A line of seed_ops/skipped.jsonl."""
+def skipped(name: str, library: str, version: str, module: str, *, kind: str, reason: str) -> Operator:
+    """What is no usable operator and was not described further; kind may be `file`, of a modelling file that does not import."""
+    return Operator(
+        name=name,
+        library=library,
+        version=version,
+        module=module,
+        kind=kind,
+        category=Category.OTHER,
+        signature="",
+        doc="",
+        arity=0,
+        ranks=(),
+        dtypes=(),
+        stochastic=False,
+        usable=False,
+        note=reason,
+        source_hash=None,
+    )
 
-    name: str
-    library: str
-    version: str
-    module: str
-    kind: str
-    """module, function, or file for a modelling file that does not import."""
-    reason: str
 
-    @property
-    def group(self) -> str:
-        """The reason without names and messages."""
-        return "alias" if self.reason.startswith("alias of") else self.reason.partition(":")[0]
+def group(operator: Operator) -> str:
+    """The reason without names and messages, for counting."""
+    return "alias" if operator.note.startswith("alias of") else operator.note.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,8 @@ class Harvest:
 
     library: str
     operators: tuple[Operator, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[Operator, ...]
+    """usable is False, note says why."""
     notes: tuple[str, ...] = ()
 
 
@@ -68,6 +78,6 @@ def _operator(path: Path, number: int, line: str) -> Operator:
         raise MissingInput(f"{path}: line {number} is no operator; `ops6k harvest` makes the file anew") from None
 
 
-def _text(records: Iterable[Operator | Skipped]) -> str:
+def _text(records: Iterable[Operator]) -> str:
     rows = sorted((to_plain(record) for record in records), key=lambda row: (row["name"], row["module"]))
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
