@@ -62,9 +62,9 @@ def perform(stage: Stage, params: Params, data: Path, *, fresh: bool = False) ->
     began = time.monotonic()
     with _disk_errors_named(data):
         report = dataclasses.replace(stage.run(params, data), seconds=round(time.monotonic() - began, 3))
-        store.write_json(report_path(stage, params, data), store.to_plain(report))
-        stamp = {"stage": stage.name, **depends, "outputs": _outputs(stage, params, data)}
-        store.write_json(_stamp_path(stage, depends, data), stamp)
+        made = _content(output(stage, params, data))
+        store.write_json(report_path(stage, params, data), store.to_plain(_as_first_reported(report, made, data)))
+        store.write_json(_stamp_path(stage, depends, data), {"stage": stage.name, **depends, "outputs": made})
     return report
 
 
@@ -156,10 +156,24 @@ def report_path(stage: Stage, params: Params, data: Path) -> Path:
 
 def read_report(stage: Stage, params: Params, data: Path) -> Report | None:
     """What the stage reported when it last ran; None where that is not there or not whole."""
+    return _read_report(report_path(stage, params, data))
+
+
+def _read_report(path: Path) -> Report | None:
     try:
-        return store.from_plain(Report, json.loads(report_path(stage, params, data).read_text(encoding="utf-8")))
+        return store.from_plain(Report, json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError, KeyError, TypeError):
         return None
+
+
+def _as_first_reported(report: Report, made: str | None, data: Path) -> Report:
+    """The report with the seconds of the run that first made these very bytes: other seconds would look to DVC like another result."""
+    path = data / WORK / "reports" / report.stage / f"{made}.json"
+    first = _read_report(path)
+    if first is not None and dataclasses.replace(first, seconds=report.seconds) == report:
+        return first
+    store.write_json(path, store.to_plain(report))
+    return report
 
 
 def _require_inputs(stage: Stage, params: Params, data: Path) -> None:
@@ -206,10 +220,6 @@ def _content(path: Path) -> str | None:
     return store.fingerprint({part.name: store.files_hash(part) for part in parts})
 
 
-def _outputs(stage: Stage, params: Params, data: Path) -> str | None:
-    return _content(output(stage, params, data))
-
-
 def _stamp_path(stage: Stage, depends: dict[str, str], data: Path) -> Path:
     # One for each set of inputs: when DVC brings back an earlier result, its stamp is still there.
     return data / WORK / "stamps" / stage.name / f"{store.fingerprint(depends)}.json"
@@ -222,7 +232,7 @@ def up_to_date(stage: Stage, params: Params, data: Path) -> bool:
 
 def why_not(stage: Stage, params: Params, data: Path) -> str | None:
     """Why the stage would run again, in a few words; None where it is up to date."""
-    made = _outputs(stage, params, data)
+    made = _content(output(stage, params, data))
     if made is None or read_report(stage, params, data) is None:
         return "not made yet"
     depends = depends_on(stage, params, data)

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +76,18 @@ class Project:
     def dvc(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         return self.run(sys.executable, "-m", "dvc", *words, check=check)
 
+    def commit(self, message: str) -> None:
+        self.run("git", "add", "-A")
+        self.run("git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", message)
+
+    def copy(self, root: Path, then: tuple[str, ...] = ()) -> "Project":
+        """Another such project; `then` is what DVC is asked to do in it."""
+        shutil.copytree(self.root, root, symlinks=True)
+        project = Project(root)
+        if then:
+            project.dvc(*then)
+        return project
+
     def ran(self) -> list[str]:
         """Stages that ran since the last look, in order."""
         log = self.root / "ran.log"
@@ -130,19 +141,31 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture(scope="session")
-def make_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Project]:
-    """Makes projects that outlive a test."""
-    return lambda: tiny_project(tmp_path_factory.mktemp("projects") / "project")
+def git_template(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A tiny project under git, as after a clone: DVC files and seed_ops committed."""
+    project = tiny_project(tmp_path_factory.mktemp("git") / "project")
+    project.ops6k("harvest")
+    project.run("git", "init", "-q")
+    (project.root / ".git" / "info" / "exclude").write_text("ran.log\n", encoding="utf-8")
+    project.commit("start")
+    project.ran()
+    return project
+
+
+@pytest.fixture(scope="session")
+def repro_template(git_template: Project) -> Project:
+    """The same after `dvc repro`; ran.log tells what that ran."""
+    return git_template.copy(git_template.root.parent / "repro", then=("repro",))
 
 
 @pytest.fixture
-def git_project(project: Project) -> Project:
-    """The tiny project under git, as after a clone: DVC files and seed_ops committed."""
-    project.ops6k("harvest")
+def git_project(git_template: Project, tmp_path: Path) -> Project:
+    return git_template.copy(tmp_path / "project")
+
+
+@pytest.fixture
+def built_project(repro_template: Project, tmp_path: Path) -> Project:
+    """Under git and DVC, everything built by `dvc repro`."""
+    project = repro_template.copy(tmp_path / "project")
     project.ran()
-    (project.root / ".git" / "info").mkdir(parents=True, exist_ok=True)
-    project.run("git", "init", "-q")
-    (project.root / ".git" / "info" / "exclude").write_text("ran.log\n", encoding="utf-8")
-    project.run("git", "add", "-A")
-    project.run("git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "start")
     return project
