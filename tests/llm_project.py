@@ -22,8 +22,8 @@ _PLAIN = Operator(
     name="", library="torch", version="2.13", module="torch.nn.functional", kind="function", category="activation", signature="op(input)",
     doc="Acts on each element.", arity=1, ranks=(1, 2, 3), dtypes=_ALL, stochastic=False, usable=True, note="", source_hash=None,
 )  # fmt: skip
-NEVER_DRAWN = ("nn.Identity", "torch.reshape")
-"""Usable, but nothing to compute."""
+NEVER_DRAWN = ("nn.Identity", "torch.reshape", "torch.nonzero")
+"""Usable, but nothing to compute or a shape that depends on values."""
 OPERATORS = (
     *(
         replace(_PLAIN, name=f"F.{name}")
@@ -46,6 +46,9 @@ def llm_project(root: Path, *settings: str) -> Params:
     for library in ("torch", "transformers"):
         lines = [json.dumps(store.to_plain(operator)) + "\n" for operator in OPERATORS if operator.library == library]
         (root / "seed_ops" / f"{library}.jsonl").write_text("".join(lines), encoding="utf-8")
+    (root / "seed_ops" / "skipped.jsonl").write_text(
+        '{"module": "transformers.models.odd", "reason": "no such import"}\n', encoding="utf-8"
+    )
     shutil.copytree(ROOT / "prompts", root / "prompts")
     (root / "data" / "targets").mkdir(parents=True)
     shutil.copy(ROOT / "data" / "targets" / "cpu.yaml", root / "data" / "targets")

@@ -5,6 +5,7 @@ Everything depends on (seed, index) alone, so that a stretch of a run can be ask
 
 import json
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,12 @@ from ops6k.fuse.sources import Wanted
 from ops6k.labels import CONTAINERS, SHAPE, key
 from ops6k.params import Params
 from ops6k.records import Operator
+
+_LIBRARIES = ("torch", "transformers")
+
+_NEVER_DRAWN = SHAPE | CONTAINERS | {"argwhere", "nonzero", "maskedselect", "unique", "uniqueconsecutive", "bincount"}
+"""Keys of what computes nothing, or has a shape that depends on values."""
+_CATEGORIES_NEVER_DRAWN = ("creation", "random", "cast")
 
 # One additive sequence for each of five places and one for the run time: the square roots of distinct primes are not
 # related, so the places combine freely, yet every run of n candidates uses each operator as often as it should.
@@ -48,12 +55,12 @@ class Deck:
             reached += part / total
             self._ends.append(reached)
 
-    def at(self, place: float, *, dtype: str, without: Sequence[str]) -> Operator | None:
-        """The operator at a place in [0, 1), or the next that takes the dtype and is not in `without`; None where none does."""
-        first = sum(end <= place for end in self._ends)
+    def at(self, place: float, *, without: Sequence[str]) -> Operator | None:
+        """The operator at a place in [0, 1), or the next that is not in `without`; None where there is none."""
+        first = bisect_right(self._ends, place)
         for step in range(len(self.operators)):
             operator = self.operators[(first + step) % len(self.operators)]
-            if operator.name not in without and (dtype in operator.dtypes or not operator.dtypes):
+            if operator.name not in without:
                 return operator
         return None
 
@@ -67,9 +74,8 @@ class Briefs:
         usable = [operator for operator in catalogue(params.path("seed_ops")) if operator.usable and not operator.stochastic]
         self._by_name = {operator.name: operator for operator in usable}
         self._category = {key(operator.name): operator.category for operator in usable}
-        computing = [operator for operator in usable if key(operator.name) not in SHAPE | CONTAINERS]
-        self._transformers = Deck([operator for operator in computing if operator.library == "transformers"])
-        self._torch = Deck([operator for operator in computing if operator.library != "transformers"])
+        self._drawable = [operator for operator in usable if _is_drawable(operator)]
+        self._decks: dict[tuple[bool, str], Deck] = {}
         self._templates = _Templates(params.path("prompts"))
         self._system = self._templates.render(
             "system.j2",
@@ -109,22 +115,37 @@ class Briefs:
     def _drawn(self, wanted: Wanted) -> tuple[Operator, ...]:
         drawn: list[Operator] = []
         for position in range(wanted.depth):
-            deck = self._transformers if wanted.with_transformers and position == 0 else self._torch
-            names = [operator.name for operator in drawn]
-            operator = deck.at(_place(wanted, position), dtype=wanted.dtype, without=names)
+            of_transformers = wanted.with_transformers and position == 0
+            deck = self._deck(of_transformers, wanted.dtype)
+            operator = deck.at(_place(wanted, position), without=[operator.name for operator in drawn])
             if operator is None:
-                library = "transformers" if deck is self._transformers else "torch"
+                library = "transformers" if of_transformers else "torch"
                 raise MissingInput(
                     f"seed_ops/{library}.jsonl: too few usable {wanted.dtype} operators for depth {wanted.depth}; run `ops6k harvest`"
                 )
             drawn.append(operator)
         return tuple(drawn)
 
+    def _deck(self, of_transformers: bool, dtype: str) -> Deck:
+        """A deck a dtype: skipping what does not take it would crowd its neighbours."""
+        if (of_transformers, dtype) not in self._decks:
+            fit = [
+                o for o in self._drawable if (o.library == "transformers") == of_transformers and dtype in (o.dtypes or (dtype,))
+            ]
+            self._decks[of_transformers, dtype] = Deck(fit)
+        return self._decks[of_transformers, dtype]
+
+
+def _is_drawable(operator: Operator) -> bool:
+    return key(operator.name) not in _NEVER_DRAWN and operator.category not in _CATEGORIES_NEVER_DRAWN
+
 
 def catalogue(folder: Path) -> list[Operator]:
-    """Every harvested operator; raises MissingInput where there are none or a line is damaged."""
+    """Every harvested operator; raises MissingInput where a file is missing, all are empty or a line is damaged."""
     operators = []
-    for file in sorted(folder.glob("*.jsonl")):
+    for file in (folder / f"{library}.jsonl" for library in _LIBRARIES):  # other files there list what was left out
+        if not file.exists():
+            raise MissingInput(f"{file}: no such file; `ops6k harvest` makes it")
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             try:
                 operators.append(store.from_plain(Operator, json.loads(line)))
