@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 import yaml
@@ -119,14 +120,15 @@ def read_tasks(path: Path) -> list[Given]:
 
 
 def _from_python(path: Path, name: str) -> Given:
-    """A file may say in comments among its first lines `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
-    former labels are not judged."""
-    code = path.read_text(encoding="utf-8", errors="replace")
+    """A file may say in the comments that it begins with `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
+    former labels are not judged. These comments are about the task, not part of it."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    head = list(takewhile(lambda line: line.startswith("#"), lines))
+    code = "".join(lines[len(head) :])
     said = {}
-    for line in code.splitlines()[:6]:
-        word, sign, value = line.removeprefix("#").partition(":")
-        if line.startswith("#") and sign:
-            said.setdefault(word.strip().lower(), value.strip())
+    for line in head:
+        word, _, value = line.removeprefix("#").partition(":")
+        said.setdefault(word.strip().lower(), value.strip())
     ops = tuple(op.strip() for op in said["ops"].split(",") if op.strip()) if "ops" in said else None
     return Given(name, ops, code, {"true": True, "false": False}.get(said.get("window", "")))
 

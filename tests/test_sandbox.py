@@ -11,7 +11,9 @@ import pytest
 from ops6k.sandbox import Ended, Job, Sandbox
 
 pytestmark = pytest.mark.slow
+TESTS = Path(__file__).parent
 HERE = "tests.test_sandbox"
+MARK = "left-by-a-child-of-the-sandbox"
 
 
 def answer(payload: dict) -> dict:
@@ -47,9 +49,19 @@ def connect(payload: dict) -> dict:
     return {}
 
 
+def read_files(payload: dict) -> dict:
+    found = {}
+    for path in payload["paths"]:
+        try:
+            found[path] = Path(path).read_bytes()[:100].decode(errors="replace")
+        except OSError as error:
+            found[path] = type(error).__name__
+    return {"found": found, "processes": len([p for p in os.listdir("/proc") if p.isdigit()]), "user": os.geteuid()}
+
+
 def leave_a_process(payload: dict) -> dict:
-    child = subprocess.Popen([sys.executable, "-c", "import os, time; os.setpgid(0, 0); time.sleep(600)"])
-    return {"pid": child.pid}
+    child = subprocess.Popen([sys.executable, "-c", f"import os, time; os.setpgid(0, 0); time.sleep(600)  # {MARK}"])
+    return {"alive": child.poll() is None}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +73,7 @@ def ended() -> dict[str, Ended]:
         for f in (hang, answer, die, eat, fail, look_around, leave_a_process)
     ]
     try:
-        with Sandbox(device="cpu", workers=2, preload="json") as sandbox:
+        with Sandbox(device="cpu", workers=2, preload="json", show=[TESTS]) as sandbox:
             return {end.job_id: end for end in sandbox.map(jobs)}
     finally:
         del os.environ["HF_TOKEN"]
@@ -92,13 +104,14 @@ def test_a_child_sees_no_token_and_has_its_own_home_and_session(ended: dict[str,
 
 
 def test_what_a_child_leaves_running_is_killed(ended: dict[str, Ended]) -> None:
-    assert not Path(f"/proc/{ended['leave_a_process'].answer['pid']}").exists()
+    assert ended["leave_a_process"].answer == {"alive": True}
+    assert not [pid for pid in os.listdir("/proc") if pid.isdigit() and MARK in _command_line(pid)]
 
 
 def test_a_child_reaches_no_network() -> None:
     import socket
 
-    with socket.create_server(("127.0.0.1", 0)) as server, Sandbox(device="cpu", workers=1, preload="json") as sandbox:
+    with socket.create_server(("127.0.0.1", 0)) as server, Sandbox(device="cpu", workers=1, preload="json", show=[TESTS]) as sandbox:
         job = Job("connect", f"{HERE}:connect", {"port": server.getsockname()[1]}, 30.0, 1.0)
         (end,) = sandbox.map([job])
         if end.answer == {}:
@@ -106,10 +119,23 @@ def test_a_child_reaches_no_network() -> None:
         assert "unreachable" in end.detail or "refused" in end.detail
 
 
+def test_a_child_finds_no_files_of_the_project_nor_of_its_user(tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("canary-in-a-file")
+    paths = [str(secret), str(TESTS.parent / "params.yaml"), f"/proc/{os.getpid()}/environ", "/etc/passwd", str(Path.home() / ".bashrc")]
+    with Sandbox(device="cpu", workers=1, preload="json", show=[TESTS]) as sandbox:
+        (end,) = sandbox.map([Job("read", f"{HERE}:read_files", {"paths": paths}, 30.0, 1.0)])
+        if sandbox.jail_refused:
+            pytest.skip(f"no jail on this machine: {sandbox.jail_refused}")
+    assert set(end.answer["found"].values()) == {"FileNotFoundError"}
+    assert end.answer["processes"] < 10
+    assert os.geteuid() != 0 or end.answer["user"] != 0
+
+
 def test_children_die_with_a_killed_caller(tmp_path: Path) -> None:
     script = (
-        "from ops6k.sandbox import Job, Sandbox\n"
-        f"with Sandbox(device='cpu', workers=1, preload='json') as s:\n"
+        "from pathlib import Path\nfrom ops6k.sandbox import Job, Sandbox\n"
+        f"with Sandbox(device='cpu', workers=1, preload='json', show=[Path('tests')]) as s:\n"
         f"    list(s.map([Job('h', '{HERE}:hang', {{}}, 600.0, 1.0)]))\n"
     )
     root = str(Path(__file__).parents[1])
@@ -130,6 +156,13 @@ def _processes_in(folder: str) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def _command_line(pid: str) -> str:
+    try:
+        return Path("/proc", pid, "cmdline").read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def _wait_for(condition, seconds: float = 20.0) -> object:

@@ -1,9 +1,10 @@
 """What a child does between fork and exit: confine itself, run one function, leave its answer in its own folder.
 
-Confinement: its own session and folder (home, temporary files and compiler caches), limits on file size, open files,
-processes and core dumps, no network where the kernel allows a network namespace, standard streams to files, no
-environment beyond the allow-list.
-Not stopped here: reading files that its user may read. The text checks refuse code that would.
+Confinement: the server's jail (see ops6k.sandbox.jail), a user of its own where the server is root, its own session and
+folder (home, temporary files and compiler caches), limits on file size, open files, processes, memory and core dumps,
+standard streams to files, no environment beyond the allow-list.
+Where the jail is refused: a network namespace if the kernel gives one, and then reading files that its user may read is not
+stopped here. Never stopped: many small files that fill the disk within the time limit, and load on the cores.
 """
 
 import ctypes
@@ -62,7 +63,8 @@ def confine(home: Path, spec: dict, settings: dict) -> None:
     os.closerange(3, 256)
     for variable in ("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"):
         os.environ[variable] = str(home)
-    _unshare_network()
+    if settings["jail"]:
+        _unshare_network()
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, FILE_BYTES),
@@ -70,6 +72,10 @@ def confine(home: Path, spec: dict, settings: dict) -> None:
         (resource.RLIMIT_NPROC, PROCESSES),
     ):
         resource.setrlimit(limit, (value, value))
+    if settings["user"]:
+        os.setgroups([])
+        os.setgid(settings["user"])
+        os.setuid(settings["user"])
     if settings["device"] == "cpu":
         # Not on a GPU: CUDA maps far more address space than it uses.
         soft = int(spec["memory_gib"] * 2**30) + 2 * 2**30

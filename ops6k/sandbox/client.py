@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -51,7 +51,8 @@ class Sandbox:
 
     workers: children at once. device_gib: device memory shared out among children by their jobs' estimates.
     preload: modules that every child finds imported, comma separated. warm_up: module:function that the server calls once
-    before it forks (it must start no threads and touch no device).
+    before it forks (it must start no threads and touch no device). show: paths that children may read beside Python, the
+    system's libraries and this package.
     Raises WorkerError where the server cannot start or dies.
     """
 
@@ -64,12 +65,14 @@ class Sandbox:
         device_gib: float = float("inf"),
         preload: str = "torch",
         warm_up: str | None = None,
+        show: Sequence[Path] = (),
     ) -> None:
         self.workers, self.device_gib = workers, device_gib
-        self.folder = Path(tempfile.mkdtemp(prefix="ops6k-", dir=work))
+        self.folder = Path(tempfile.mkdtemp(prefix="ops6k-", dir=work)).resolve()
+        self.folder.chmod(0o711)  # a child's own user must reach its own folder in it
         self.lock = self.folder / "device.lock"
         self.lock.touch(mode=0o666)
-        settings = {"device": device, "preload": preload, "warm_up": warm_up}
+        settings = {"device": device, "preload": preload, "warm_up": warm_up, "show": [str(path.resolve()) for path in show]}
         self._server = subprocess.Popen(
             [sys.executable, "-m", "ops6k.sandbox.server", json.dumps(settings)],
             stdin=subprocess.PIPE,
@@ -79,8 +82,8 @@ class Sandbox:
             cwd=self.folder,
             start_new_session=True,
         )
-        if json.loads(self._line()) != "ready":
-            raise WorkerError("the sandbox's fork server did not start")
+        self.jail_refused: str = json.loads(self._line())["jail"]
+        """Why children run without a jail; empty where they have one."""
 
     def __enter__(self) -> "Sandbox":
         return self

@@ -15,9 +15,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ops6k.sandbox import child
+from ops6k.sandbox import child, jail
 
 POLL_S = 0.05
+FIRST_USER = 61_000
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -28,11 +29,14 @@ class Running:
     began: float
     timeout_s: float
     memory_bytes: float
+    user: int
+    """Its user id; 0 where it keeps the server's."""
     killed: str = ""
     """timeout or memory, where the server killed it."""
 
 
 def serve(settings: dict) -> None:
+    settings["jail"] = _jailed([Path(path) for path in settings["show"]])
     for module in settings["preload"].split(","):
         importlib.import_module(module)
     if settings["warm_up"]:
@@ -41,12 +45,21 @@ def serve(settings: dict) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     os.set_blocking(0, False)
     running: dict[int, Running] = {}
-    _say("ready")
+    _say({"jail": settings["jail"]})
     try:
         _loop(running, settings)
     finally:
         for job in running.values():
             _kill(job)
+
+
+def _jailed(show: list[Path]) -> str:
+    """Empty where the jail stands, else why it does not."""
+    try:
+        jail.enter(Path.cwd(), show)
+    except jail.Refused as refusal:
+        return str(refusal)
+    return ""
 
 
 def _loop(running: dict[int, Running], settings: dict) -> None:
@@ -60,21 +73,25 @@ def _loop(running: dict[int, Running], settings: dict) -> None:
                     return
                 *lines, pending = (pending + data).split(b"\n")
                 for line in lines:
-                    job = _fork(line.decode(), settings)
+                    job = _fork(line.decode(), settings, {other.user for other in running.values()})
                     running[job.pid] = job
             for job in running.values():
                 _enforce(job)
             _reap(running)
 
 
-def _fork(job_id: str, settings: dict) -> Running:
+def _fork(job_id: str, settings: dict, taken: set[int]) -> Running:
     home = Path(job_id).absolute()
     spec = json.loads((home / "job.json").read_text(encoding="utf-8"))
+    # A user of its own for each running child: they cannot signal, trace or read one another.
+    user = next(uid for uid in range(FIRST_USER, FIRST_USER + 10_000) if uid not in taken) if os.geteuid() == 0 and not settings["jail"] else 0
+    if user:
+        os.chown(home, user, user)
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
-        child.run(home, spec, settings)  # never returns
-    return Running(job_id, pid, time.monotonic(), spec["timeout_s"], spec["memory_gib"] * 2**30)
+        child.run(home, spec, settings | {"user": user})  # never returns
+    return Running(job_id, pid, time.monotonic(), spec["timeout_s"], spec["memory_gib"] * 2**30, user)
 
 
 def _enforce(job: Running) -> None:
