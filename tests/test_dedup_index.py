@@ -134,7 +134,7 @@ def test_the_committed_index_holds_no_source_and_says_where_it_comes_from() -> N
 
 def test_the_committed_index_knows_aten_operators_of_nearly_all_runnable_problems() -> None:
     runnable = [r for r in load_index(COMMITTED) if r.level != 4]
-    assert sum(r.aten is not None for r in runnable) >= 0.97 * len(runnable)
+    assert sum(r.aten is not None for r in runnable) >= 0.95 * len(runnable)
     assert all(r.shingles == tuple(sorted(set(r.shingles))) for r in runnable)
 
 

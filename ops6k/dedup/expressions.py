@@ -15,6 +15,8 @@ _MODULE_API = frozenset(
 )
 _NAMING_CALLS = frozenset("registerbuffer registerparameter registermodule addmodule setattr getattr hasattr".split())
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,23}")
+_MOST_INLINED = 200
+"""Constants made of constants could otherwise double with every line."""
 _SAME_KEYWORD = {"axis": "dim", "axes": "dim", "keepdims": "keepdim"}
 
 
@@ -32,6 +34,7 @@ class Expressions:
         self.members: dict[str, str] = {}
         self.self_: str | None = None
         self.open_constants: list[str] = []
+        self.inlined = 0
 
     def definition(self, name: str) -> str:
         if name not in self.definitions:
@@ -76,7 +79,8 @@ class Expressions:
             self.line.append(key(path))
         elif self.number(node):
             pass
-        elif node.id in program.constants and node.id not in self.open_constants:
+        elif node.id in program.constants and node.id not in self.open_constants and self.inlined < _MOST_INLINED:
+            self.inlined += 1
             self.open_constants.append(node.id)
             self.visit(program.constants[node.id])
             self.open_constants.pop()

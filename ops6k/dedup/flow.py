@@ -9,13 +9,16 @@ The ATen operators of a dry run say more (ops6k.screen); this stands in where th
 import ast
 from dataclasses import dataclass, field
 
-from ops6k.dedup.graph import THROUGH, Graph
+from ops6k.dedup.graph import Graph
+from ops6k.dedup.modules import Made, made_in
 from ops6k.dedup.program import INPUT_FUNCTIONS, Program, methods, model, self_attribute, self_name, walk
 from ops6k.labels import CONTAINERS, OPERATORS, SHAPE, key
 
 _NOT_TENSORS = frozenset("shape device dtype ndim is_cuda requires_grad training itemsize".split())
 _SIZE_CALLS = frozenset("size dim numel len range int float isinstance print device".split())
 _MOST_DEEP = 16
+_MOST_ENTERED = 2000
+"""Calls followed in all: helpers that call helpers twice could otherwise double with every level."""
 _HIDDEN = "?hidden"
 """Key of a call that cannot be followed. No operator starts with a question mark."""
 _INPUT = "?input"
@@ -42,9 +45,7 @@ def trace(program: Program) -> Flow:
             walker.enter(function, [], None) for name, function in program.functions.items() if name not in INPUT_FUNCTIONS
         ]
     order = walker.reachable(outputs)
-    operators = tuple(
-        name for node in order if (name := walker.nodes[node][0]) not in (THROUGH, _HIDDEN) and not name.startswith(_INPUT)
-    )
+    operators = walker.operators(order)
     hidden = any(walker.nodes[node][0] == _HIDDEN for node in order)
     return Flow(operators, None if hidden or not operators else walker.digest(outputs, order))
 
@@ -65,24 +66,20 @@ class _Walker(Graph):
     def __init__(self, program: Program) -> None:
         self.program = program
         super().__init__()
-        self.made: dict[str, dict[str, ast.expr]] = {}
+        self.by_class: dict[str, Made] = {}
         self.depth = 0
+        self.entered = 0
 
     # Modules and functions
 
     def makers(self, cls: ast.ClassDef) -> dict[str, ast.expr]:
         """What each member is made by: {'fc': <nn.Linear(i, o)>}."""
-        if cls.name not in self.made:
-            found: dict[str, ast.expr] = {}
-            for method in methods(cls).values():
-                for part in walk(method):
-                    if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
-                        for target in part.targets if isinstance(part, ast.Assign) else [part.target]:
-                            name = self_attribute(target, self_name(method))
-                            if name is not None:
-                                found[name] = part.value
-            self.made[cls.name] = found
-        return self.made[cls.name]
+        return self.made(cls).members
+
+    def made(self, cls: ast.ClassDef) -> Made:
+        if cls.name not in self.by_class:
+            self.by_class[cls.name] = made_in(cls)
+        return self.by_class[cls.name]
 
     def enter_class(self, cls: ast.ClassDef, inputs: list[int | None], outermost: bool = False) -> list[int]:
         forward = methods(cls).get("forward")
@@ -96,7 +93,8 @@ class _Walker(Graph):
 
     def enter(self, function: Function, inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
         """The value that a function returns for inputs."""
-        if self.depth >= _MOST_DEEP:
+        self.entered += 1
+        if self.depth >= _MOST_DEEP or self.entered > _MOST_ENTERED:
             return self.node(_HIDDEN, inputs)
         scope = _Scope(self_name(function) if cls else None, cls)
         names = [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]][1 if cls else 0 :]
@@ -110,22 +108,29 @@ class _Walker(Graph):
 
     def apply(self, maker: ast.expr, inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
         """The value of a module, given by the expression that makes it, on inputs."""
-        if isinstance(maker, ast.IfExp):
-            return self.apply(maker.body, inputs, cls)
-        if isinstance(maker, ast.Starred):
-            return self.apply(maker.value, inputs, cls)
-        if isinstance(maker, ast.ListComp | ast.GeneratorExp):
-            return self.apply(maker.elt, inputs, cls)
+        self.entered += 1
+        if self.entered > _MOST_ENTERED:
+            return self.node(_HIDDEN, inputs)
+        if isinstance(maker, ast.IfExp | ast.Starred | ast.ListComp | ast.GeneratorExp):
+            inner = maker.body if isinstance(maker, ast.IfExp) else maker.value if isinstance(maker, ast.Starred) else maker.elt
+            return self.apply(inner, inputs, cls)
         if isinstance(maker, ast.List | ast.Tuple):
             return self.chain(maker.elts, inputs, cls)
-        if not isinstance(maker, ast.Call):
-            return self.node(_HIDDEN, inputs)
+        if isinstance(maker, ast.Call):
+            return self.apply_made(maker, inputs, cls)
+        known = self.made(cls).local.get(maker.id) if cls and isinstance(maker, ast.Name) else None
+        return self.node(_HIDDEN, inputs) if known is None else self.apply(known, inputs, cls)
+
+    def apply_made(self, maker: ast.Call, inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
+        """As apply, for what a call makes: a library's module, a class of the task, or a method that builds one."""
         if isinstance(maker.func, ast.Name) and maker.func.id in self.program.classes:
             return self.join(list(self.enter_class(self.program.classes[maker.func.id], inputs)))
         path = self.program.dotted(maker.func)
-        if path is None:
-            return self.node(_HIDDEN, inputs)
-        return self.chain(maker.args, inputs, cls) if key(path) in CONTAINERS else self.node(key(path), inputs)
+        if path is not None:
+            return self.chain(maker.args, inputs, cls) if key(path) in CONTAINERS else self.node(key(path), inputs)
+        builder = maker.func.attr if isinstance(maker.func, ast.Attribute) and isinstance(maker.func.value, ast.Name) else None
+        built = self.made(cls).returned.get(builder) if cls else None
+        return self.node(_HIDDEN, inputs) if built is None else self.apply(built, inputs, cls)
 
     def chain(self, makers: list[ast.expr], inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
         for maker in makers:
@@ -183,8 +188,8 @@ class _Walker(Graph):
 
     def set(self, target: ast.expr, result: int | None, scope: _Scope) -> None:
         if isinstance(target, ast.Tuple | ast.List):
-            for part in target.elts:
-                self.set(part, result, scope)
+            for part, value in zip(target.elts, self.parts(result, len(target.elts)), strict=True):
+                self.set(part, value, scope)
         elif isinstance(target, ast.Starred):
             self.set(target.value, result, scope)
         elif isinstance(target, ast.Name):
@@ -225,7 +230,9 @@ class _Walker(Graph):
             for part in node.generators:
                 self.loop(part.target, part.iter, scope)
             return self.value(node.elt, scope)
-        if isinstance(node, ast.Tuple | ast.List | ast.IfExp | ast.BoolOp | ast.Dict):
+        if isinstance(node, ast.Tuple):
+            return self.together([self.value(part, scope) for part in node.elts])
+        if isinstance(node, ast.List | ast.IfExp | ast.BoolOp | ast.Dict):
             return self.join([self.value(part, scope) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)])
         if isinstance(node, ast.NamedExpr):
             self.bind(node.target, node.value, scope)

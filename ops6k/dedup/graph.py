@@ -5,11 +5,14 @@ from ops6k.dedup.program import digest
 THROUGH = ""
 """Key of a node that only passes its inputs on."""
 
+_TUPLE = "?tuple"
+
 
 class Graph:
     def __init__(self) -> None:
         self.nodes: list[tuple[str, tuple[int, ...]]] = []
         self.numbered: dict[tuple[str, tuple[int, ...]], int] = {}
+        self.tuples: dict[int, list[int | None]] = {}
 
     def node(self, name: str, inputs: list[int | None]) -> int:
         """The number of an operator on inputs; what is the same computation has the same number."""
@@ -25,6 +28,24 @@ class Graph:
         if len(present) < 2:
             return present[0] if present else None
         return self.node(THROUGH, present)
+
+    def together(self, parts: list[int | None]) -> int | None:
+        """A tuple's value; its parts are remembered, so that a helper may return several values."""
+        if all(part is None for part in parts):
+            return None
+        pattern = "".join("-" if part is None else "+" for part in parts)
+        result = self.node(_TUPLE + pattern, parts)
+        self.tuples[result] = parts
+        return result
+
+    def parts(self, value: int | None, count: int) -> list[int | None]:
+        """The value as so many: a tuple's own parts, else each is the whole."""
+        known = self.tuples.get(value, ())
+        return list(known) if len(known) == count else [value] * count
+
+    def operators(self, order: list[int]) -> tuple[str, ...]:
+        """Keys of the nodes that compute; those that start with a question mark stand for something else."""
+        return tuple(name for node in order if (name := self.nodes[node][0]) != THROUGH and not name.startswith("?"))
 
     def reachable(self, outputs: list[int | None]) -> list[int]:
         """Nodes that outputs depend on, in dataflow order (depth first, inputs before users)."""
@@ -43,5 +64,9 @@ class Graph:
         digests: dict[int, str] = {}
         for node in order:
             name, inputs = self.nodes[node]
-            digests[node] = digest(" ".join([name, *(digests[part] for part in inputs)]))
+            passes_on = name == THROUGH or name.startswith(_TUPLE)
+            below = [digests[part] for part in inputs]
+            digests[node] = (
+                below[0] if passes_on and len(below) == 1 else digest(" ".join([THROUGH if passes_on else name, *below]))
+            )
         return digest(" ".join(digests[node] for node in outputs if node is not None))

@@ -24,12 +24,15 @@ METADATA = b"ops6k"
 Trace = Callable[[Sequence[str]], list[tuple[str, ...] | None]]
 """Sources to the ATen operators of their forward, in dataflow order; None where it does not run."""
 
-# Its canonical form stands for the rules: if they change, old indexes do not fit.
+# Its canonical form stands for the rules: where they change, old indexes do not fit. A rule that it does not exercise
+# belongs into it.
 _PROBE = '''
 import torch, torch.nn as nn, torch.nn.functional as F
-SIZE = 4 * 8
+from math import sqrt
+SIZE, RATE = 4 * 8, 1e-3
+SHAPE = (SIZE, SIZE // 2)
 def scaled(x, by: float = 2.0):
-    return x * by
+    return x * by, x.shape
 class Block(nn.Module):
     """A block."""
     def __init__(self, width):
@@ -41,11 +44,25 @@ class Model(nn.Module):
     def __init__(self, width):
         super().__init__()
         self.register_buffer("mask", torch.ones(width))
-        self.block = Block(width)
-    def forward(self, x: torch.Tensor):
-        for i in range(2):
-            x += scaled(self.block(x)).softmax(dim=-1)
-        return torch.einsum("bi,bj->bij", x, x) if x.shape[0] > 1 else x.sum(axis=1)
+        self.out = self._head(width)
+        self.block: Block = Block(width)
+        self.many = nn.ModuleList([nn.Conv1d(width, width, kernel_size=3, bias=False) for _ in range(2)])
+        self.scale = nn.Parameter(torch.full(SHAPE, 1 / sqrt(width)))
+    def _head(self, width):
+        layers = [nn.Dropout(RATE)]
+        for _ in range(3):
+            layers += [nn.Linear(width, width)]
+            layers.append(nn.GELU(approximate="tanh"))
+        return nn.Sequential(*layers)
+    def forward(self, x: torch.Tensor, y=None):
+        b, c = x.size(0), x.shape[-1]
+        for i, layer in enumerate(self.many):
+            y, _ = scaled(self.block(x), by=1.5)
+            x += layer(y).softmax(dim=-1)
+        x.clamp_(min=-1.0, max=1e4)
+        parts = [part.view(b, -1) for part in torch.chunk(x, 2, dim=1)]
+        y = torch.cat(parts, axis=-1) if c > 1 else -x[:, 1:] @ self.scale
+        return torch.einsum("bi,bj->bij", y, self.out(x)), lambda z: z ** 2 < 1
 '''
 
 
@@ -110,25 +127,41 @@ def build_index(
     """
     if not re.fullmatch(r"[\w.-]+", name):
         raise MissingInput(f"benchmark name {name!r}: letters, digits, points and dashes only")
-    taken = list(_sources(source))
+    taken = list(sources(source))
+    references, skipped = references_of(taken, name, trace)
+    public, revision = origin or (str(source), None)
+    return _write(folder / f"{name}.parquet", references, Origin(public, revision, len(references), skipped, scheme()))
+
+
+def references_of(taken: Sequence[Source], benchmark: str, trace: Trace | None = None) -> tuple[list[Reference], int]:
+    """References of tasks, earlier versions that changed nothing left out, and how many tasks had no model.
+
+    Raises MissingInput where none has one.
+    """
     kept = [(one, form) for one in taken if (form := _form(one.code))]
     if not kept:
-        raise MissingInput(f"{source}: no task found ({len(taken)} files or rows, none with a Model class); no index written")
-    references = [
-        Reference(
-            one.name, one.level, name, one.problem, form.digest, tuple(form.shingles.tolist()), form.operators, form.flow, None
-        )
-        for one, form in kept
-    ]
-    codes = {one.name: one.code for one, _ in kept}
-    references = _without_repeats(references)
+        raise MissingInput(f"{benchmark}: no task found ({len(taken)} files or rows, none with a Model class); no index made")
+    references = _without_repeats(
+        [
+            Reference(
+                one.name,
+                one.level,
+                benchmark,
+                one.problem,
+                form.digest,
+                tuple(form.shingles.tolist()),
+                form.operators,
+                form.flow,
+                None,
+            )
+            for one, form in kept
+        ]
+    )
     if trace:
+        codes = {one.name: one.code for one, _ in kept}
         found = trace([codes[reference.name] for reference in references])
         references = [replace(reference, aten=operators) for reference, operators in zip(references, found, strict=True)]
-    public, revision = origin or (str(source), None)
-    return _write(
-        folder / f"{name}.parquet", references, Origin(public, revision, len(references), len(taken) - len(kept), scheme())
-    )
+    return references, len(taken) - len(kept)
 
 
 def load_index(path: Path) -> list[Reference]:
@@ -194,7 +227,8 @@ def _without_repeats(references: list[Reference]) -> list[Reference]:
     return kept
 
 
-def _sources(source: str | Path) -> Iterable[Source]:
+def sources(source: str | Path) -> Iterable[Source]:
+    """The tasks of a folder, a file or a Hub id; raises MissingInput, HubError."""
     path = Path(source)
     if path.is_dir():
         return _folder(path)

@@ -37,6 +37,8 @@ class Program:
     functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef]
     constants: dict[str, ast.expr]
     """Module-level names that are assigned once or more; the last assignment counts, as at run time."""
+    numbers: dict[str, float]
+    """Those of them that are numbers."""
     attributes: frozenset[str]
     """Names that some class sets on self, or defines as a method."""
 
@@ -59,10 +61,8 @@ class Program:
             return -value if value is not None and isinstance(node.op, ast.USub) else value
         if isinstance(node, ast.BinOp) and type(node.op) in _FOLDS:
             return _fold(node.op, self.number(node.left, local), self.number(node.right, local))
-        if isinstance(node, ast.Name) and node.id in self.constants and node.id not in local:
-            value = self.constants[node.id]
-            # A constant may name itself (`X = X + 1`): only names that lead elsewhere are followed.
-            return None if _names(value, node.id) else self.number(value, local)
+        if isinstance(node, ast.Name) and node.id not in local:
+            return self.numbers.get(node.id)
         return None
 
 
@@ -72,7 +72,7 @@ def parse(code: str) -> Program | None:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    program = Program(dict(_USUAL_IMPORTS), {}, {}, {}, _attributes(tree))
+    program = Program(dict(_USUAL_IMPORTS), {}, {}, {}, {}, _attributes(tree))
     for statement in tree.body:
         _file(statement, program)
     return program
@@ -147,10 +147,6 @@ def _fold(op: ast.operator, left: float | None, right: float | None) -> float | 
     return value if isinstance(value, float) else None
 
 
-def _names(node: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in walk(node))
-
-
 def _attributes(tree: ast.Module) -> frozenset[str]:
     found = {node.attr for node in walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
     for part in tree.body:
@@ -182,6 +178,11 @@ def _file(statement: ast.stmt, program: Program) -> None:
 def _constant(target: ast.expr, value: ast.expr, program: Program) -> None:
     if isinstance(target, ast.Name):
         program.constants[target.id] = value
+        # As at run time: what a name stood for before may count in its new value.
+        number = program.number(value)
+        program.numbers.pop(target.id, None)
+        if number is not None:
+            program.numbers[target.id] = number
     elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         for part, element in zip(target.elts, value.elts, strict=True):
             _constant(part, element, program)
