@@ -5,10 +5,11 @@ was composed.
 """
 
 import dataclasses
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ops6k.fuse.composer.fit import fitted, wanted_ms
+from ops6k.fuse.composer.fit import Fitted, fitted, unsound_at_size, wanted_ms
 from ops6k.fuse.composer.graph import Graph
 from ops6k.fuse.composer.grow import ATTEMPTS, Pool, grow
 from ops6k.fuse.composer.recipes import recipes
@@ -18,7 +19,7 @@ from ops6k.records import Candidate, candidate_id
 from ops6k.store import fingerprint, from_plain, to_plain
 from ops6k.target import Target
 
-FIT_TRIES = 3
+FIT_TRIES = 6
 """Graphs tried where one cannot be fitted or fails its dry run."""
 
 
@@ -31,7 +32,7 @@ class Proposal:
     shape: str
     """Hash of the graph without names and numbers: tasks that share it differ in sizes alone."""
     predicted_ms: float | None
-    dry_runs_refused: tuple[str, ...]
+    refused: tuple[str, ...]
     """Why graphs were given up, dry run or fit."""
 
 
@@ -59,10 +60,20 @@ class Composer:
                 continue
             writer = Writer(graph, wanted.dtype, f"{wanted.seed}/{wanted.index}/{attempt}")
             found = fitted(graph, writer, self.target, goal_ms)
-            if not isinstance(found, str):
+            problem = found if isinstance(found, str) else self._unsound(graph, found, (wanted, attempt))
+            if problem is None:
                 return Proposal(wanted.index, _candidate(wanted, graph, found.code), shape_hash(graph), found.work.predicted_ms, tuple(refused))
-            refused.append(f"{'+'.join(graph.ops())}: {found}")
+            refused.append(f"{'+'.join(graph.ops())}: {problem}")
         return Proposal(wanted.index, None, "", None, tuple(refused))
+
+
+    def _unsound(self, graph: Graph, found: Fitted, at: tuple[Wanted, int]) -> str | None:
+        import torch
+
+        wanted, attempt = at
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(random.Random(f"{wanted.seed}/{wanted.index}/{attempt}/size").getrandbits(32))
+            return unsound_at_size(graph, found)
 
 
 def shape_hash(graph: Graph) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from ops6k.fuse.composer.graph import Graph
 from ops6k.fuse.composer.inputs import families
+from ops6k.fuse.composer.probe import require_effects
+from ops6k.fuse.composer.trial import Bed, Unfit
 from ops6k.fuse.composer.write import Writer, real_sizes
 from ops6k.fuse.sources import place_in_run
 from ops6k.records import Work
@@ -27,11 +29,15 @@ _TIME_STEP = math.sqrt(7) - 2
 _TAIL_MS, _TAIL_SHARE = 60.0, 0.1
 
 
+SAMPLE_BYTES, SAMPLE_FLOPS = 1.5e7, 5e7
+"""What one forward of the check at real widths may move and compute: a few milliseconds of one core."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fitted:
     code: str
     work: Work
-    wanted_ms: float
+    sizes: Mapping[str, int]
 
 
 def wanted_ms(seed: int, index: int, target_ms: tuple[float, float]) -> float:
@@ -59,7 +65,7 @@ def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitt
             return f"{ran.reason.value}: {ran.message}"
         peak_gib = ran.work.peak_bytes / 2**30
         room = min(MAX_PEAK_GIB, 0.4 * target.memory_gib) / max(peak_gib, 1e-9)
-        best = Fitted(code, ran.work, goal_ms) if room >= 1 else best
+        best = Fitted(code, ran.work, sizes) if room >= 1 else best
         ratio = min(goal_ms / ran.work.predicted_ms, 0.95 * room)
         if 1 / CLOSE < ratio < CLOSE and room >= 1:
             break
@@ -67,9 +73,22 @@ def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitt
         if scaled == sizes:
             break
         sizes = scaled
-    if best is None or not 0.5 < best.work.predicted_ms / goal_ms < 2.0 and not _within_reach(best, goal_ms):
+    if best is None or not 0.6 < best.work.predicted_ms / goal_ms < 1.7 and not _within_reach(best, goal_ms):
         return "cannot be fitted"
     return best
+
+
+def unsound_at_size(graph: Graph, found: Fitted) -> str | None:
+    """What a verifier would miss once widths are real and batch and extents as large as a few milliseconds allow.
+
+    The trial run's small twins do not show what concentrates, saturates or overflows over thousands of elements.
+    """
+    ratio = min(1.0, SAMPLE_BYTES / max(found.work.bytes_moved, 1), SAMPLE_FLOPS / max(found.work.flops, 1))
+    try:
+        require_effects(graph, Bed.of(graph, scale(graph, found.sizes, ratio, widths=False)))
+    except Unfit as unfit:
+        return str(unfit)
+    return None
 
 
 def _within_reach(best: Fitted, goal_ms: float) -> bool:
@@ -77,24 +96,35 @@ def _within_reach(best: Fitted, goal_ms: float) -> bool:
     return goal_ms > best.work.predicted_ms >= 1.2
 
 
-def scale(graph: Graph, sizes: Mapping[str, int], ratio: float) -> dict[str, int]:
-    """Sizes with about `ratio` times the elements."""
+def scale(graph: Graph, sizes: Mapping[str, int], ratio: float, *, widths: bool = True) -> dict[str, int]:
+    """Sizes with about `ratio` times the elements: the batch first, then extents, last (only down) widths."""
     new = dict(sizes)
     batch = next((size for size in graph.sizes if size.letter in BATCH_CAP), None)
     if batch is not None:
         wish = new[batch.name] * ratio
-        new[batch.name] = max(1, min(BATCH_CAP[batch.letter], _round(wish)))
+        new[batch.name] = max(1 if batch.letter == "b" else 8, min(BATCH_CAP[batch.letter], _round(wish)))
         ratio = wish / new[batch.name]
     extents = [size for size in graph.sizes if families()[size.letter].scale == "extent"]
     if extents and not 0.8 < ratio < 1.25:
         each = ratio ** (1 / len(extents))
         for size in extents:
-            grown = new[size.name] * each
-            new[size.name] = max(8, _round(min(grown, size.real * EXTENT_GROWTH), step=4))
-            ratio *= (sizes[size.name] / new[size.name])
+            grown = min(new[size.name] * each, size.real * EXTENT_GROWTH)
+            new[size.name] = max(8, _round(grown, step=4))
+            ratio *= sizes[size.name] / new[size.name]
     if batch is not None and ratio > 1.25:
         new[batch.name] = _round(new[batch.name] * ratio)
+    if ratio < 0.8 and widths:
+        _narrow(graph, new, ratio)
     return new
+
+
+def _narrow(graph: Graph, sizes: dict[str, int], ratio: float) -> None:
+    """Widths step down to smaller ones of their family: weights alone may take longer than is wanted."""
+    for size in graph.sizes:
+        family = families()[size.letter]
+        if family.scale == "width":
+            wish = sizes[size.name] * math.sqrt(ratio)
+            sizes[size.name] = max((real for real in family.real if real <= wish), default=min(family.real))
 
 
 def _round(value: float, step: int = 1) -> int:

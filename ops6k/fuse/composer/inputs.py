@@ -69,4 +69,4 @@ def expression(given: Input, dtype: str) -> str:
         },
     )
     # Brackets around all of it were for the cast.
-    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+    return text[1:-1] if not reduced and text.startswith("(") else text

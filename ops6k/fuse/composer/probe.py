@@ -17,20 +17,36 @@ MIN_EFFECT = 0.05
 MIN_CHANGE = 0.25
 """The same for all inputs redrawn at once."""
 MAX_FREE = 0.72
+MAX_VALUE = 2e4
+"""Of an output: float16 ends at 65504."""
 MAX_UNSTABLE = 1e-3
 """Share of elements in which float64 may differ."""
 
 
 def require_sound(graph: Graph, bed: Bed, dtype: str) -> None:
-    """Raises Unfit that names what a verifier would not see."""
+    """Raises Unfit that names what a verifier would not see, or what rounding decides."""
+    require_effects(graph, bed)
+    _require_conditioned(graph, bed, dtype)
+
+
+def require_effects(graph: Graph, bed: Bed) -> None:
+    """Raises Unfit where an output, an input, a weight or a step would not be missed."""
     base = outputs(graph, bed)
     for values in base.values():
-        if values.is_floating_point() and (not torch.isfinite(values).all() or sampled(values).std() < 0.06 or constant_share(values) > MAX_FREE):
-            raise Unfit("an output is nearly constant")
+        _require_spread(values)
     _require_inputs(graph, bed, base)
+    _require_weights(graph, bed, base)
     for i, step in enumerate(graph.steps):
         _require_step(graph, bed, base, i, step)
-    _require_conditioned(graph, bed, dtype)
+
+
+def _require_spread(values: torch.Tensor) -> None:
+    some = sampled(values)
+    if not values.is_floating_point():
+        if constant_share(values) > MAX_FREE:
+            raise Unfit("an output is nearly constant")
+    elif not torch.isfinite(values).all() or values.abs().max() > MAX_VALUE or some.std() < 0.06 or constant_share(values) > MAX_FREE:
+        raise Unfit("an output is nearly constant, or out of hand")
 
 
 def outputs(graph: Graph, bed: Bed, start: int = 0) -> dict[str, torch.Tensor]:
@@ -59,6 +75,17 @@ def _require_inputs(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) ->
         alone.names[given.value.name] = fresh.names[given.value.name]
         if _effect(base, outputs(graph, alone)) < MIN_EFFECT:
             raise Unfit("an input does not matter")
+
+
+def _require_weights(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -> None:
+    """Where there are weights, each output follows them: the output of other weights must be no answer."""
+    if not any(isinstance(held := bed.names[m.name], torch.Tensor) or any(True for _ in held.state_dict()) for m in graph.members):
+        return
+    other = bed.copy()
+    for member in graph.members:
+        other.member(member)
+    if min(moved(values, outputs(graph, other)[name]) for name, values in base.items()) < MIN_CHANGE:
+        raise Unfit("an output does not follow the weights")
 
 
 def _require_step(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor], i: int, step: Step) -> None:

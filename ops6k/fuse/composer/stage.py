@@ -117,6 +117,6 @@ def _selected(proposals: Iterable[Proposal], count: int) -> tuple[list[Candidate
 
 
 def _notes(kept: Sequence[Candidate], proposals: Sequence[Proposal]) -> tuple[str, ...]:
-    refused = sum(len(p.dry_runs_refused) for p in proposals)
+    refused = sum(len(p.refused) for p in proposals)
     made = sum(p.candidate is not None for p in proposals)
-    return (mix_note(kept), f"{made} of {made + refused} composed graphs passed their dry run at a fitting size")
+    return (mix_note(kept), f"{made} of {made + refused} composed graphs could be fitted and hold at real widths")

@@ -5,6 +5,7 @@ the other is that size. What the numbers look like (finite, spread, not the inpu
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
@@ -39,6 +40,19 @@ class Bed:
     def __init__(self, device: str, names: dict[str, object] | None = None) -> None:
         self.device = torch.device(device)
         self.names = names or {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math}
+
+    @classmethod
+    def of(cls, graph: Graph, sizes: Mapping[str, int]) -> "Bed":
+        """Numbers for a whole graph at these sizes, steps not yet run."""
+        bed = cls("cpu")
+        for source in graph.definitions.values():
+            bed.define(source)
+        bed.names |= sizes
+        for given in graph.inputs:
+            bed.names[given.value.name] = bed.input(given)
+        for member in graph.members:
+            bed.member(member)
+        return bed
 
     def copy(self) -> "Bed":
         return Bed(self.device.type, dict(self.names))
