@@ -16,6 +16,7 @@ from ops6k.labels import CONTAINERS, OPERATORS, SHAPE, key
 
 _NOT_TENSORS = frozenset("shape device dtype ndim is_cuda requires_grad training itemsize".split())
 _SIZE_CALLS = frozenset("size dim numel len range int float isinstance print device".split())
+_RUN_OVER = frozenset("values items children".split())
 _MOST_DEEP = 16
 _MOST_ENTERED = 2000
 """Calls followed in all: helpers that call helpers twice could otherwise double with every level."""
@@ -201,10 +202,11 @@ class _Walker(Graph):
         """Binds a loop's names: modules where it runs over members, values otherwise."""
         makers = self.makers(scope.cls) if scope.cls else {}
         parts = list(walk(source))
-        # self.blocks is run over, self.qkv(x) is called.
-        called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
+        # self.blocks and self.blocks.values() are run over; self.qkv(x) is called, self.qkv.weight is read.
+        used = {id(part.func) for part in parts if isinstance(part, ast.Call)}
+        used |= {id(part.value) for part in parts if isinstance(part, ast.Attribute) and part.attr not in _RUN_OVER}
         members = [
-            makers[name] for part in parts if id(part) not in called and (name := self_attribute(part, scope.self_)) in makers
+            makers[name] for part in parts if id(part) not in used and (name := self_attribute(part, scope.self_)) in makers
         ]
         names = [part for part in walk(target) if isinstance(part, ast.Name)]
         for name, maker in zip(reversed(names), reversed(members), strict=False):
