@@ -19,7 +19,7 @@ from ops6k.screen.dry_run import DryRun, dry_run_code
 from ops6k.target import Target
 
 ROUNDS = 4
-CLOSE = 1.25
+CLOSE = 1.6
 """Predicted time over wanted time that is near enough: the prediction itself is off by more."""
 MAX_PEAK_GIB = 20.0
 BATCH_CAP = {"b": 128, "b_flat": 1 << 22}
@@ -29,7 +29,7 @@ _TIME_STEP = math.sqrt(7) - 2
 _TAIL_MS, _TAIL_SHARE = 60.0, 0.1
 
 
-SAMPLE_BYTES, SAMPLE_FLOPS = 1.5e7, 5e7
+SAMPLE_BYTES, SAMPLE_FLOPS = 8e6, 3e7
 """What one forward of the check at real widths may move and compute: a few milliseconds of one core."""
 
 
@@ -55,7 +55,8 @@ def wanted_ms(seed: int, index: int, target_ms: tuple[float, float]) -> float:
 
 def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitted | str:
     """The task at sizes that are predicted to take about `goal_ms` on the target, or why there are none."""
-    sizes = real_sizes(graph)
+    bytes_guess = graph.elements_moved * (4 if writer.dtype == "float32" else 2)
+    sizes = scale(graph, real_sizes(graph), goal_ms / (1e3 * bytes_guess / (target.bandwidth_gbs * 1e9)), widths=False)
     best: Fitted | None = None
     for _ in range(ROUNDS):
         code = writer.code(sizes)

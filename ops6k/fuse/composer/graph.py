@@ -102,6 +102,8 @@ class Graph:
     """Helper class or function by name: its source."""
     outputs: list[str] = field(default_factory=list)
     counter: int = 0
+    elements_moved: int = 0
+    """Read and written by the steps at real sizes, as the trial run on the meta device saw it: a first guess of the time."""
 
     def fresh(self, prefix: str) -> str:
         self.counter += 1

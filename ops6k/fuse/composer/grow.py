@@ -12,7 +12,6 @@ from ops6k.fuse.composer.probe import require_sound
 from ops6k.fuse.composer.recipes import DOMAINS, Recipe
 from ops6k.fuse.composer.trial import Beds, Unfit
 from ops6k.fuse.sources import Wanted
-from ops6k.labels import key
 
 ATTEMPTS = 24
 TRIES = 16
@@ -62,7 +61,7 @@ class Pool:
         fit = [
             r
             for r in self.recipes
-            if wanted.dtype in r.dtypes and key(r.op) not in used and any(kind in r.takes[0].kinds for kind in kinds)
+            if wanted.dtype in r.dtypes and r.key not in used and any(kind in r.takes[0].kinds for kind in kinds)
         ]
         if wanted.operators:
             fit = [r for r in fit if r.op in wanted.operators]
@@ -94,13 +93,13 @@ def _attempt(wanted: Wanted, pool: Pool, attempt: int, rng: random.Random) -> Gr
     turn = rng.randrange(wanted.depth) if attempt % 4 < 2 else 0
     kind = rng.choice(anchor.takes[0].kinds)
     draft = Draft(Graph(), Beds.empty(), rng)
-    used = {key(anchor.op)}
+    used = {anchor.key}
     for position in range(wanted.depth):
         if position == turn:
             draft = place(anchor, _value_for(anchor, draft, kind), draft)
         else:
             draft, op = _companion(draft, kind, used, position < turn, (wanted, pool, anchor))
-            used.add(key(op))
+            used.add(op)
         if rng.random() < 0.3 and position < wanted.depth - 1:
             draft = _flourish(draft)
     draft = _joined(draft)
@@ -108,7 +107,13 @@ def _attempt(wanted: Wanted, pool: Pool, attempt: int, rng: random.Random) -> Gr
     if not 1 <= len(draft.graph.outputs) <= 3 or not draft.graph.is_connected():
         raise Unfit("loose ends")
     require_sound(draft.graph, draft.beds.twin, wanted.dtype)
+    draft.graph.elements_moved = _elements_moved(draft)
     return draft.graph
+
+
+def _elements_moved(draft: Draft) -> int:
+    names = [name for step in draft.graph.steps for name in (step.value.name, *step.reads)]
+    return sum(draft.beds.meta.names[name].numel() for name in names)
 
 
 def _first_values(recipe: Recipe, rng: random.Random) -> str:
@@ -142,7 +147,7 @@ def _companion(draft: Draft, kind: str, used: set[str], keep_kind: bool, context
             continue
         try:
             trial = draft.copy()
-            return place(recipe, _value_for(recipe, trial, kind), trial), recipe.op
+            return place(recipe, _value_for(recipe, trial, kind), trial), recipe.key
         except Unfit:
             continue
     raise Unfit("no operator fits")

@@ -14,6 +14,7 @@ from importlib.resources import files
 import yaml
 
 from ops6k.fuse.composer.graph import AXES
+from ops6k.labels import key
 
 DOMAINS = {
     "any": (-math.inf, math.inf),
@@ -73,6 +74,8 @@ class Recipe:
     solo: bool = True
     """May stand alone in a task; False where that is a benchmark's own problem."""
     hint: str = ""
+    key: str = ""
+    """labels.key(op): what makes two recipes one operator."""
 
     @property
     def is_transformers(self) -> bool:
@@ -105,6 +108,7 @@ def _recipe(row: dict, helpers: dict[str, str], place: str) -> Recipe:
     plain = {key: row[key] for key in ("op", "category", "gives", "call", "new", "params", "solo", "hint") if key in row}
     return Recipe(
         **plain,
+        key=key(row["op"]),
         takes=takes,
         forms=tuple(_listed(row["forms"])),
         axis=tuple(_listed(row.get("axis", []))),
