@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 from uuid import UUID
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,7 +20,6 @@ from prefect.artifacts import create_markdown_artifact, create_progress_artifact
 from prefect.cache_policies import NO_CACHE  # noqa: E402
 from prefect.client.schemas.objects import State, TaskRun  # noqa: E402
 from prefect.tasks import Task, exponential_backoff  # noqa: E402
-from pydantic import Field  # noqa: E402
 
 from ops6k import progress, runner  # noqa: E402
 from ops6k.errors import EndpointError, HubError, WorkerError  # noqa: E402
@@ -31,15 +30,7 @@ from ops6k.stages import STAGES, Stage  # noqa: E402
 _MAY_PASS = (WorkerError, EndpointError, HubError, ConnectionError, TimeoutError)
 _RETRY = exponential_backoff(backoff_factor=5)
 
-Preset = Annotated[
-    Literal["demo", "paper", "full"] | None,
-    Field(description="Overlay of params.yaml: demo, paper, or full. Empty: as params.yaml says."),
-]
-Settings = Annotated[list[str], Field(description="Overrides of single parameters, e.g. screen.timeout_s=30.")]
-PublishTo = Annotated[
-    str | None, Field(description="Hub organisation or user to publish data set and agent to. Empty: publish nothing.")
-]
-Fresh = Annotated[bool, Field(description="Start anew instead of going on; answers of an LLM that were paid for are kept.")]
+Preset = Literal["demo", "paper", "full"]
 
 
 class Artifacts:
@@ -108,8 +99,20 @@ def _project(preset: str | None, settings: list[str]) -> tuple[Params, Path]:
 
 
 @flow(name="ops6k", description="Harvest, fuse, screen, dedup, assemble, train and report; publish where told to.")
-def build(preset: Preset = None, settings: Settings = [], publish_to: PublishTo = None, fresh: Fresh = False) -> None:  # noqa: B006 - Prefect shows it
-    """Builds data set, agent and report; goes on where an earlier run stopped."""
+def build(
+    preset: Preset | None = None,
+    settings: list[str] = [],  # noqa: B006 - never changed; Prefect shows it as the default
+    publish_to: str | None = None,
+    fresh: bool = False,
+) -> None:
+    """Builds data set, agent and report; goes on where an earlier run stopped.
+
+    Args:
+        preset: Overlay of params.yaml - demo, paper or full. Empty takes what params.yaml says.
+        settings: Overrides of single parameters, such as screen.timeout_s=30.
+        publish_to: Hub organisation or user to publish data set and agent to. Empty publishes nothing.
+        fresh: Start anew instead of going on. Answers of an LLM that were paid for are kept.
+    """
     params, data = _project(preset, settings)
     with runner.locked(data):
         if fresh:

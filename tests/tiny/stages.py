@@ -1,7 +1,7 @@
 """Stand-ins for the stages, of the same shape and quick: what the runner, the command line, DVC and the flow are tested with.
 
 Every run appends the stage's name to `ran.log`. A file `fail-STAGE` in the project makes the stage fail as its text says
-(the name of an error class); `TINY_SHARD_S` is how long a shard of the screen takes.
+(the name of an error class); `TINY_SHARD_S`, or a file `shard_s`, is how long a shard of the screen takes.
 """
 
 import json
@@ -59,7 +59,7 @@ def screen(params: Params, data: Path) -> Report:
         for start in range(0, len(candidates), 2):
             shard = work / f"{candidates[start].candidate_id}.parquet"
             if not shard.exists():
-                time.sleep(float(os.environ.get("TINY_SHARD_S", "0")))
+                time.sleep(_shard_s(params))
                 store.write_rows(shard, [_judged(one, params) for one in candidates[start : start + 2]], Verdict)
             verdicts += store.read_rows(shard, Verdict)
             progress.advance(2, f"{sum(v.outcome == Outcome.ACCEPTED for v in verdicts)} accepted")
@@ -67,6 +67,11 @@ def screen(params: Params, data: Path) -> Report:
         store.write_rows(folder / "verdicts.parquet", verdicts, Verdict)
     kept = sum(verdict.outcome == Outcome.ACCEPTED for verdict in verdicts)
     return Report("screen", len(verdicts), kept, (Funnel("out_of_range/too_fast", len(verdicts) - kept),))
+
+
+def _shard_s(params: Params) -> float:
+    slow = params.root / "shard_s"
+    return float(slow.read_text(encoding="utf-8") if slow.exists() else os.environ.get("TINY_SHARD_S", "0"))
 
 
 def _judged(candidate: Candidate, params: Params) -> Verdict:
