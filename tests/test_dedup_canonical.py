@@ -136,6 +136,27 @@ def test_nesting_beyond_the_stack_gives_none_and_no_error() -> None:
     assert canonical("class Model:\n    x = " + "+".join(["y"] * 20000)) is None
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "X = Y + 1\nY = X + 1\nclass Model:\n    def forward(self, x): return X",
+        "A0 = (1,)\n"
+        + "".join(f"A{i} = (A{i - 1}, A{i - 1})\n" for i in range(1, 40))
+        + "class Model:\n    def forward(self, x): return A39",
+        "".join(f"def f{i}(x): return f{i + 1}(x) + f{i + 1}(x * 2)\n" for i in range(30))
+        + "class Model:\n    def forward(self, x): return f0(x)",
+        "class Model:\n    def __init__(self):\n        part = [part]\n        part.append(nn.Sequential(*part))\n"
+        "        self.net = nn.Sequential(*part, *part)\n    def forward(self, x): return self.net(x)",
+        "class Model:\n    def __init__(self): self.inner = Model()\n    def forward(self, x): return self.inner(x) + self.forward(x)",
+    ],
+    ids=["constants in a circle", "constants that double", "helpers that double", "a list in itself", "a model in itself"],
+)
+def test_code_that_grows_without_end_is_read_in_bounded_time(code: str) -> None:
+    began = time.process_time()
+    assert canonical(code) is not None
+    assert time.process_time() - began < 2
+
+
 def test_jaccard_agrees_with_python_sets() -> None:
     random = np.random.default_rng(0)
     sets = [np.unique(random.integers(0, 60, size).astype(np.uint32)) for size in (0, 1, 5, 30, 60)]

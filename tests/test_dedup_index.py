@@ -1,6 +1,9 @@
 """Benchmark indexes: what they hold, where they come from, and that they hold no source."""
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -99,6 +102,24 @@ def test_a_source_that_cannot_be_indexed_is_named_and_leaves_no_index(
     with pytest.raises(MissingInput, match=says) as error:
         build_index(tmp_path / name, "mine", folder=tmp_path / "out")
     assert "\n" not in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_hub_id_that_cannot_be_reached_is_one_line_and_leaves_no_index(tmp_path: Path) -> None:
+    program = f"""
+from ops6k.dedup.index import build_index
+from ops6k.errors import HubError
+try:
+    build_index("nobody/no-such-set", "mine", folder={str(tmp_path / "out")!r})
+except HubError as error:
+    print(str(error).count(chr(10)), str(error)[:18])
+"""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hub"), "PYTHONPATH": str(COMMITTED.parents[2])}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=200, check=True
+    )
+    assert ran.stdout.strip() == "0 nobody/no-such-set"
     assert not (tmp_path / "out").exists()
 
 

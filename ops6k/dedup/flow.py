@@ -17,7 +17,7 @@ from ops6k.labels import CONTAINERS, OPERATORS, SHAPE, key
 _NOT_TENSORS = frozenset("shape device dtype ndim is_cuda requires_grad training itemsize".split())
 _SIZE_CALLS = frozenset("size dim numel len range int float isinstance print device".split())
 _RUN_OVER = frozenset("values items children".split())
-_MOST_DEEP = 16
+_MOST_DEEP = 40
 _MOST_ENTERED = 2000
 """Calls followed in all: helpers that call helpers twice could otherwise double with every level."""
 _HIDDEN = "?hidden"
@@ -110,8 +110,14 @@ class _Walker(Graph):
     def apply(self, maker: ast.expr, inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
         """The value of a module, given by the expression that makes it, on inputs."""
         self.entered += 1
-        if self.entered > _MOST_ENTERED:
+        if self.depth >= _MOST_DEEP or self.entered > _MOST_ENTERED:
             return self.node(_HIDDEN, inputs)
+        self.depth += 1
+        result = self.apply_kind(maker, inputs, cls)
+        self.depth -= 1
+        return result
+
+    def apply_kind(self, maker: ast.expr, inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
         if isinstance(maker, ast.IfExp | ast.Starred | ast.ListComp | ast.GeneratorExp):
             inner = maker.body if isinstance(maker, ast.IfExp) else maker.value if isinstance(maker, ast.Starred) else maker.elt
             return self.apply(inner, inputs, cls)

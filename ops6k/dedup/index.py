@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow as pa
@@ -100,6 +101,8 @@ class Origin:
     """Files and rows without a model."""
     scheme: str
     """The canonical form that made it."""
+    torch: str | None = None
+    """Version whose dry runs gave the ATen operators (decompositions change between versions); None without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,8 @@ def build_index(
     taken = list(sources(source))
     references, skipped = references_of(taken, name, trace)
     public, revision = origin or (str(source), None)
-    return _write(folder / f"{name}.parquet", references, Origin(public, revision, len(references), skipped, scheme()))
+    made = Origin(public, revision, len(references), skipped, scheme(), version("torch") if trace else None)
+    return _write(folder / f"{name}.parquet", references, made)
 
 
 def references_of(taken: Sequence[Source], benchmark: str, trace: Trace | None = None) -> tuple[list[Reference], int]:
