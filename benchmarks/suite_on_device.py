@@ -17,7 +17,7 @@ from ops6k import target as targets
 from ops6k.records import Candidate
 from ops6k.screen.course import Course, Rules
 from ops6k.screen.limits import Limits
-from ops6k.screen.shards import judged, require_control
+from ops6k.screen.shards import judged
 
 
 def main() -> int:
@@ -32,8 +32,6 @@ def main() -> int:
     files = sorted(given.tasks.glob("*.py"))
     courses = [Course(i, _candidate(file), _rules(file, rules)) for i, file in enumerate(files)]
     began = time.monotonic()
-    require_control(rules)
-    print(f"control task accepted after {time.monotonic() - began:.1f} s")
     wrong = 0
     for course in judged(courses, target, given.workers):
         verdict = course.verdicts[-1]

@@ -78,12 +78,18 @@ class Sandbox:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=(self.folder / "server.err").open("wb"),
-            env=_environment(device),
+            env=_environment(device) | self._server_folders(),
             cwd=self.folder,
             start_new_session=True,
         )
         self.jail_refused: str = json.loads(self._line())["jail"]
         """Why children run without a jail; empty where they have one."""
+
+    def _server_folders(self) -> dict[str, str]:
+        """Where the server's warm-up writes: a compiler's precompiled headers are large, and its children read them."""
+        own = self.folder / "server"
+        own.mkdir(mode=0o755)
+        return {name: str(own) for name in ("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")}
 
     def __enter__(self) -> "Sandbox":
         return self

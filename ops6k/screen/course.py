@@ -11,7 +11,7 @@ from ops6k.screen.text import text_finding
 from ops6k.store import from_plain, to_plain
 from ops6k.target import Target
 
-DRY_RUN_TIMEOUT_S = 30.0
+DRY_RUN_TIMEOUT_S = 20.0
 DRY_RUN_GIB = 2.0
 HOST_GIB = 4.0
 """Host memory of a child beside its tensors: torch, a compiler, its caches."""
@@ -81,7 +81,7 @@ class Course:
 
     def _after_loss(self, ended: Ended) -> Job | None:
         """A child that was killed or died: resource limits get the whole machine once, a crash is the candidate's."""
-        if ended.how in ("timeout", "memory") and not self.retried:
+        if ended.how in ("timeout", "memory") and self.step == "run" and not self.retried:
             return self._again()
         reason = {"timeout": Reason.TIMEOUT, "memory": Reason.OUT_OF_MEMORY, "crashed": Reason.CRASH}[ended.how]
         message = f"{ended.how} in {ended.phase or self.step} after {ended.seconds:.0f} s ({ended.detail})"
@@ -90,8 +90,7 @@ class Course:
 
     def _again(self) -> Job:
         self.retried = True
-        job = self._dry_run() if self.step == "dry_run" else self._run()
-        return replace(job, alone=True)
+        return replace(self._run(), alone=True)
 
     def _conclude(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)

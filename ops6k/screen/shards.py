@@ -24,6 +24,7 @@ from ops6k.target import Target
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKING_CODE = (PACKAGE / "screen", PACKAGE / "sandbox", PACKAGE / "labels.py")
+CONTROL_TIMEOUT_S = 120.0
 FREE_SHARE = 0.85
 """Of the device's memory that is shared out among children: the rest is fragmentation and contexts."""
 
@@ -74,7 +75,6 @@ def fill(shards: Sequence[Shard], rules: Rules, workers: int, deadline_s: float 
     if not missing:
         return
     targets.require_machine(rules.target)
-    require_control(rules)
     pairs = [(shard, candidate) for shard in missing for candidate in shard.candidates]
     courses = [Course(number, candidate, rules) for number, (_, candidate) in enumerate(pairs)]
     finished: dict[Path, list[Course]] = {}
@@ -105,11 +105,14 @@ def _write(shard: Shard, courses: Iterable[Course]) -> None:
 def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: float | None = None) -> Iterator[Course]:
     """Each course once it is finished, in the order in which they end. Numbers must be unique.
 
-    Past the deadline no course is begun; those not begun are not yielded.
+    Past the deadline no course is begun; those not begun are not yielded. Raises WorkerError where the machine refuses even
+    the control task.
     """
     began = time.monotonic()
     running: dict[str, Course] = {}
     decided: list[Course] = []
+    if not courses:
+        return
     device_gib = target.memory_gib * (FREE_SHARE if target.device == "cuda" else 1.0)
     with Sandbox(
         device=target.device,
@@ -118,6 +121,7 @@ def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: 
         preload="torch,torch._inductor,ops6k.screen.judge,ops6k.screen.resize",
         warm_up=f"ops6k.screen.warm:{'compile_once' if target.device == 'cpu' else 'dry_run_once'}",
     ) as sandbox:
+        _require_control(sandbox, courses[0].rules)
 
         def jobs() -> Iterator[Job]:
             for course in courses:
@@ -146,14 +150,16 @@ def _number(job_id: str) -> str:
     return job_id.partition("-")[0]
 
 
-def require_control(rules: Rules) -> None:
+def _require_control(sandbox: Sandbox, rules: Rules) -> None:
     """Judges one sound task; raises WorkerError where even that is refused: no compiler, a broken installation, a bug of ours.
 
     Without it a machine that cannot compile would call every candidate invalid.
     """
-    limits = replace(rules.limits, window_ms=None)
+    limits = replace(rules.limits, window_ms=None, timeout_s=max(rules.limits.timeout_s, CONTROL_TIMEOUT_S))
     candidate = Candidate("control", ("nn.Linear", "torch.tanh"), CONTROL, "control", 0, "float32", ())
-    (course,) = judged([Course(0, candidate, replace(rules, limits=limits, times={}))], rules.target, 1)
+    course = Course(0, candidate, replace(rules, limits=limits, times={}), lock=str(sandbox.lock))
+    for _ in sandbox.map([course.first()], course.next):
+        pass
     verdict = course.verdicts[-1]
     if verdict.outcome is not Outcome.ACCEPTED:
         raise WorkerError(f"the screen refuses its own control task on this machine: {verdict.reason} in {verdict.phase}: {verdict.message}")
