@@ -215,7 +215,7 @@ class Environment:
     target: str
     """Name of the committed target file."""
     device: str
-    """cpu, or the name of the GPU."""
+    """Name of the GPU, or the architecture of the CPU."""
     driver: str | None
     """Version of the GPU driver."""
     torch: str

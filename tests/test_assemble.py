@@ -13,7 +13,7 @@ import synthetic_build as synthetic
 import yaml
 
 from ops6k.assemble import run
-from ops6k.assemble.facts import facts
+from ops6k.assemble.facts import facts, is_cpu
 from ops6k.assemble.funnel import FunnelRow
 from ops6k.assemble.join import Story, load
 from ops6k.assemble.schema import documented, features
@@ -369,6 +369,23 @@ def test_a_set_measured_on_a_cpu_by_the_composer_says_so_before_anything_else(da
     opening = text[text.index("# Ops6K") : text.index("```python")]
     assert "screened and timed on a CPU, not on a GPU" in opening
     assert "All 40 tasks were put together by the built-in composer" in opening
+
+
+@pytest.mark.parametrize(
+    ("device", "driver", "expected"),
+    [
+        ("x86_64", None, True),
+        ("aarch64", None, True),
+        ("cpu", None, True),
+        ("AMD64 Family 25 Model 33", None, True),
+        ("NVIDIA H200", "570.1", False),
+        ("NVIDIA H200", None, False),
+        ("Tesla V100-SXM2-16GB", None, False),
+        ("AMD Instinct MI300X", None, False),
+    ],
+)
+def test_what_is_not_known_to_be_a_gpu_counts_as_a_cpu(device: str, driver: str | None, expected: bool) -> None:
+    assert is_cpu(dataclasses.replace(synthetic.CPU, device=device, driver=driver)) is expected
 
 
 def test_a_set_from_a_model_and_a_gpu_has_neither_warning(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import ops6k
 from ops6k.assemble import figures, schema
-from ops6k.assemble.facts import benchmarks, facts
+from ops6k.assemble.facts import benchmarks, device_of, facts
 from ops6k.assemble.funnel import FunnelRow
 from ops6k.assemble.join import Story
 from ops6k.assemble.select import Selection
@@ -96,7 +96,7 @@ def body(tasks: Mapping[str, Sequence[Task]], origin: Origin) -> str:
     loader = Environment(
         loader=PackageLoader("ops6k", "assemble"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    loader.filters |= {"percent": percent, "figure": figure, "cell": cell}
+    loader.filters |= {"percent": percent, "figure": figure, "cell": cell, "device": device_of}
     return loader.get_template("card.md.j2").render(
         facts=known,
         splits={name: len(part) for name, part in tasks.items()},

@@ -1,5 +1,6 @@
 """What the card and the report say of a set, computed from its rows and from nothing else."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,20 @@ from ops6k.records import Environment, Match, Task
 
 FASTER = 1.05
 """A speed-up counts as one from 5 %, as in the milestone reward."""
+
+
+# What torch calls GPUs. Anything else counts as a CPU: a warning too many misleads nobody.
+_GPU = re.compile(r"\b(NVIDIA|Tesla|Quadro|GeForce|TITAN|Radeon|Instinct)\b")
+
+
+def is_cpu(environment: Environment) -> bool:
+    """Neither a driver nor a GPU's name is known of it."""
+    return environment.driver is None and not _GPU.search(environment.device)
+
+
+def device_of(environment: Environment) -> str:
+    """`NVIDIA H200`, or `a CPU (x86_64)`."""
+    return f"a CPU ({environment.device})" if is_cpu(environment) else environment.device
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +88,7 @@ class Facts:
 
     @property
     def on_cpu(self) -> bool:
-        return any(env.device.startswith("cpu") for env in self.environments)
+        return any(map(is_cpu, self.environments))
 
     @property
     def composed(self) -> int:

@@ -10,7 +10,7 @@ import ops6k
 from ops6k.assemble import figures as set_figures
 from ops6k.assemble.card import figure as digits
 from ops6k.assemble.card import percent
-from ops6k.assemble.facts import Facts, facts
+from ops6k.assemble.facts import Facts, device_of, facts
 from ops6k.assemble.funnel import reject_counts
 from ops6k.assemble.join import Story
 from ops6k.params import Params
@@ -52,7 +52,7 @@ def page(params: Params, found: Gathered) -> str:
     loader = Environment(
         loader=PackageLoader("ops6k", "report"), undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    loader.filters |= {"percent": percent, "digits": digits}
+    loader.filters |= {"percent": percent, "digits": digits, "device": device_of}
     return loader.get_template("page.html.j2").render(
         params=params,
         found=found,
