@@ -57,7 +57,7 @@ class Hand:
 
 
 class Writer:
-    """Writes one graph; `sizes` overrides the real size of constants."""
+    """Writes one graph. What its hand leaves to chance is drawn once: two codes differ in the sizes given alone."""
 
     def __init__(self, graph: Graph, dtype: str, seed: str) -> None:
         self.graph, self.dtype = graph, dtype
@@ -67,11 +67,13 @@ class Writer:
         self.init_names = {name: self._free(constant.lower()) for name, constant in self.constants.items()}
         self.members = self._members()
         self.arguments = {given.value.name: self._free(*self._argument_names(i)) for i, given in enumerate(graph.inputs)}
+        self.body = self._model()
+        self.functions = self._functions()
 
     def code(self, sizes: Mapping[str, int]) -> str:
         """The source with these sizes; only numbers differ between two calls."""
-        body = self._model()
-        parts = [self._head(body), self._constant_lines(sizes), *self._definitions(), body, *self._functions()]
+        constants = "\n".join(f"{self.constants[size.name]} = {sizes[size.name]}" for size in self.graph.sizes)
+        parts = [self._head(), constants, *self._definitions(), self.body, *self.functions]
         return "\n\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
     def _free(self, *wishes: str) -> str:
@@ -109,14 +111,10 @@ class Writer:
         self.hand.rng.shuffle(wishes)
         return (*wishes, *_LATER_NAMES) if given.values not in _KIND_NAMES else tuple(wishes)
 
-    def _head(self, body: str) -> str:
-        lines = [line for line in self.hand.imports.split("\n") if not line.endswith(" F") or re.search(r"\bF\.", body + "".join(self.graph.definitions.values()))]
-        if re.search(r"\bmath\.", body + "".join(self.graph.definitions.values())):
-            lines.insert(0, "import math\n")
-        return "\n".join(lines)
-
-    def _constant_lines(self, sizes: Mapping[str, int]) -> str:
-        return "\n".join(f"{self.constants[size.name]} = {sizes[size.name]}" for size in self.graph.sizes)
+    def _head(self) -> str:
+        text = self.body + "".join(self.graph.definitions.values())
+        lines = [line for line in self.hand.imports.split("\n") if not line.endswith(" F") or re.search(r"\bF\.", text)]
+        return "\n".join(["import math\n", *lines] if re.search(r"\bmath\.", text) else lines)
 
     def _definitions(self) -> list[str]:
         sources = [source.strip() for source in self.graph.definitions.values()]
