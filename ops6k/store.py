@@ -6,6 +6,7 @@ here, so "a file appears only when whole" is kept in one place.
 
 import ast
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -66,6 +67,12 @@ def from_plain(record: type[R], row: dict) -> R:
     return _build(record, row)
 
 
+@functools.cache
+def _hints(kind: type) -> dict[str, object]:
+    """Field types of a record: looking them up takes longer than reading a row."""
+    return typing.get_type_hints(kind)
+
+
 def _build(kind: object, value: object) -> object:
     kind, _ = _without_none(kind)
     if value is None:
@@ -74,7 +81,7 @@ def _build(kind: object, value: object) -> object:
         item = typing.get_args(kind)[0]
         return tuple(_build(item, part) for part in value)
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         names = [f.name for f in dataclasses.fields(kind) if f.name in value or f.default is dataclasses.MISSING]
         return kind(**{name: _build(hints[name], value[name]) for name in names})
     return kind(value) if isinstance(kind, type) and issubclass(kind, StrEnum) else value

@@ -174,7 +174,7 @@ def environment(target: Target) -> Environment:
     cuda = target.device == "cuda"
     return Environment(
         target=target.name,
-        device=torch.cuda.get_device_name() if cuda else platform.processor() or platform.machine(),
+        device=torch.cuda.get_device_name() if cuda else "cpu",
         driver=_driver() if cuda else None,
         torch=torch.__version__,
         triton=_triton(),
