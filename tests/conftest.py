@@ -116,6 +116,7 @@ def tiny_project(root: Path) -> Project:
     package.mkdir(parents=True)
     for module in (REPOSITORY / "ops6k").glob("*.py"):
         shutil.copy(module, package)
+    shutil.copytree(REPOSITORY / "ops6k" / "commands", package / "commands", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(REPOSITORY / "tests" / "tiny" / "stages.py", root / "tiny_stages.py")
     for name in (*STAGE_NAMES, "sandbox"):
         (package / name).mkdir()

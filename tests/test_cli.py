@@ -190,8 +190,8 @@ def test_a_stage_that_fails_stops_the_build_and_the_next_one_goes_on_there(proje
 
 @pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
 def test_a_signal_ends_a_build_with_one_line(project: Project, number: int, code: int, word: str):
-    build = project.start("build", TINY_SHARD_S="0.3")
-    _wait_for(project.data / ".work" / "screen")
+    build = project.start("build", TINY_SHARD_S="5")
+    _wait_for(project.root / "ran.log", "screen")
     build.send_signal(number)
     _, noise = build.communicate(timeout=30)
     assert build.returncode == code
@@ -200,12 +200,15 @@ def test_a_signal_ends_a_build_with_one_line(project: Project, number: int, code
 
 
 def test_a_second_build_in_the_same_folder_says_so_and_stops(project: Project):
-    first = project.start("build", TINY_SHARD_S="0.3")
-    _wait_for(project.data / ".work" / "screen")
+    slow = project.root / "shard_s"
+    slow.write_text("5", encoding="utf-8")
+    first = project.start("build")
+    _wait_for(project.root / "ran.log", "screen")
     second = project.ops6k("build", check=False)
     assert second.returncode == 1
     assert f"process {first.pid} is building here" in _line(second.stderr)
     assert f"process {first.pid} is building here" in project.ops6k("status").stdout
+    slow.unlink()
     first.communicate(timeout=60)
     assert first.returncode == 0
     assert project.ran() == list(STAGE_NAMES)
@@ -222,6 +225,17 @@ def test_status_says_what_is_done_and_why_the_rest_would_run(project: Project):
     assert "params changed" in rows["screen"]
     assert "out_of_range/too_fast" in rows["screen"]
     assert "not made yet" in rows["dedup"]
+
+
+def test_doctor_names_what_is_missing_and_how_to_mend_it_and_shows_no_token(project: Project):
+    (project.data / "benchmarks" / "kernelbench.parquet").unlink()
+    done = project.ops6k("doctor", check=False, HF_TOKEN="hf_secret", OPENAI_API_KEY="sk-secret")
+    assert done.returncode == 1
+    rows = {line.split()[1]: line for line in done.stdout.splitlines() if len(line.split()) > 1}
+    assert "ops6k benchmark index" in rows["benchmark"]
+    assert "fails" in rows["benchmark"]
+    assert "present" in rows["Hub"]
+    assert "secret" not in done.stdout + done.stderr
 
 
 def test_show_tells_the_story_of_a_candidate_by_the_beginning_of_its_id(project: Project):
@@ -273,8 +287,8 @@ def test_a_read_only_folder_is_one_line(project: Project):
     assert re.fullmatch(r"error: \S*ro\S*: Read-only file system", _line(done.stderr))
 
 
-def _wait_for(path: Path, timeout_s: float = 30) -> None:
+def _wait_for(log: Path, word: str, timeout_s: float = 60) -> None:
     ends = time.monotonic() + timeout_s
-    while not path.exists():
-        assert time.monotonic() < ends, f"{path} did not appear"
+    while not log.exists() or word not in log.read_text(encoding="utf-8"):
+        assert time.monotonic() < ends, f"{word} did not appear in {log}"
         time.sleep(0.02)

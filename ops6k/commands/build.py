@@ -1,0 +1,117 @@
+"""Commands that build: one for each stage, all of them, shards on a GPU machine, and where a build stands."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ops6k.commands.options import DEFAULT, Data, Fresh, ParamsFile, Preset, Settings, console_for, loaded
+from ops6k.params import Params, load
+from ops6k.stages import STAGES, Stage
+
+
+def stage_command(stage: Stage) -> Callable[..., None]:
+    def command(
+        preset: Preset = None,
+        settings: Settings = None,
+        params: ParamsFile = DEFAULT,
+        data: Data = None,
+        fresh: Fresh = False,
+    ) -> None:
+        from ops6k import console, runner
+
+        typed, folder = loaded(params, preset, settings, data)
+        with console.shown(console_for(stderr=True)):
+            report = runner.execute(stage, typed, folder, fresh=fresh)
+        print(console.ending(report))
+        for note in report.notes:
+            print(f"  {note}")
+
+    return command
+
+
+def fuse_command(stage: Stage) -> Callable[..., None]:
+    run = stage_command(stage)
+
+    def command(
+        preset: Preset = None,
+        settings: Settings = None,
+        params: ParamsFile = DEFAULT,
+        data: Data = None,
+        fresh: Fresh = False,
+        dry: Annotated[
+            bool, typer.Option("--dry", help="Print the first prompt and an estimate of tokens and cost; ask nothing.")
+        ] = False,
+    ) -> None:
+        if not dry:
+            return run(preset, settings, params, data, fresh)
+        from ops6k.fuse.llm import dry as first_prompt
+
+        print(first_prompt(load(params, preset=preset, settings=settings or ())))
+
+    return command
+
+
+def build(
+    preset: Preset = None,
+    settings: Settings = None,
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+    fresh: Fresh = False,
+    until: Annotated[str | None, typer.Option("--until", metavar="STAGE", help="Last stage to run.", show_default="all")] = None,
+) -> None:
+    """Run every stage that is not up to date; interrupted work goes on where it stopped."""
+    from ops6k import console, runner
+
+    typed, folder = loaded(params, preset, settings, data)
+    screen = console_for(stderr=True)
+    with console.shown(screen):
+        runner.build(typed, folder, fresh=fresh, until=until, watch=console.StageLines(screen))
+    if until in (None, STAGES[-1].name):
+        _print_what_next(typed, folder)
+
+
+def _print_what_next(params: Params, data: Path) -> None:
+    from ops6k.status import first_id
+
+    ops6k, python = _typed_as("ops6k"), _typed_as("python")
+    where = "" if data == Path("data") else f" --data {data}"
+    print(f"\ndata set  {data / 'dataset'}\nagent     {data / 'agent'}\nreport    {data / 'report' / 'index.html'}\n\nTry next:")
+    print(f"  {ops6k} status{where}")
+    print(f"  {ops6k} show {first_id(data) or 'ID'}{where}")
+    print(f"  {python} -c \"from datasets import load_dataset; print(load_dataset('{data / 'dataset'}')['train'][0])\"")
+
+
+def _typed_as(program: str) -> str:
+    """What to type for a program of this environment, active or not."""
+    here = Path(sys.executable).parent / program
+    if shutil.which(program) == str(here):
+        return program
+    return str(here.relative_to(Path.cwd())) if here.is_relative_to(Path.cwd()) else str(here)
+
+
+def status(preset: Preset = None, settings: Settings = None, params: ParamsFile = DEFAULT, data: Data = None) -> None:
+    """Where the build stands: each stage, what it kept, and why it would run again."""
+    from ops6k.status import overview
+
+    typed, folder = loaded(params, preset, settings, data)
+    console_for().print(overview(typed, folder))
+
+
+def work(
+    preset: Preset = None,
+    settings: Settings = None,
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+    deadline_s: Annotated[float | None, typer.Option("--deadline-s", help="Begin no candidate after so many seconds.")] = None,
+) -> None:
+    """Fill the screen's shards on this machine; a build anywhere finds them done. `python -m ops6k.screen` needs only torch."""
+    from ops6k import console
+    from ops6k.screen import fill_shards
+
+    with console.shown(console_for(stderr=True)):
+        shards = fill_shards(*loaded(params, preset, settings, data), deadline_s)
+    print(f"{sum(shard.done for shard in shards)} of {len(shards)} shards are done")

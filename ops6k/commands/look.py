@@ -1,0 +1,58 @@
+"""Commands that look: the story of one candidate, and a verdict on tasks from anywhere."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ops6k.commands.options import DEFAULT, Data, Device, ParamsFile, Preset, Settings, console_for, device_here
+from ops6k.params import load
+
+
+def show(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="A candidate's or a task's id, or how it begins.")],
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+) -> None:
+    """The whole story of one candidate: code, verdict with evidence, timing, nearest match, parent and children."""
+    from ops6k.story import story
+
+    for part in story(identifier, data or params.parent / "data"):
+        console_for().print(part)
+
+
+def judge(
+    path: Annotated[Path, typer.Argument(help="A .py file, a folder of them, or a YAML list with id, ops, code.")],
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines: id, outcome, reason, evidence.")] = False,
+    no_window: Annotated[bool, typer.Option("--no-window", help="Do not judge the run time.")] = False,
+    device: Device = None,
+    preset: Preset = None,
+    settings: Settings = None,
+    params: ParamsFile = DEFAULT,
+) -> None:
+    """Run the whole screen on tasks from anywhere and print one verdict a task."""
+    from ops6k.judge import judge_path
+
+    typed = load(params, preset=preset, settings=settings or ())
+    screen = console_for()
+    for judged in judge_path(path, params=typed, device=device or device_here(), window=not no_window):
+        row = dataclasses.asdict(judged)
+        row["reason"] = row["reason"] and str(row["reason"]).rpartition("/")[2]
+        if as_json:
+            print(json.dumps(row, default=str), flush=True)
+        else:
+            screen.print(_judged_line(row), highlight=False)
+
+
+def _judged_line(row: dict[str, object]) -> str:
+    from rich.markup import escape
+
+    colour = "green" if row["outcome"] == "accepted" else "yellow" if row["outcome"] == "unfinished" else "red"
+    word = f"{row['outcome']}/{row['reason']}" if row["reason"] else f"{row['outcome']}"
+    evidence: dict[str, object] = row["evidence"]  # type: ignore[assignment]
+    seen = "  ".join(
+        f"{key}={value}" for key, value in evidence.items() if value is not None and not isinstance(value, dict | list | tuple)
+    )
+    return f"{escape(str(row['id']))}  [{colour}]{word}[/{colour}]  [dim]{escape(seen)}[/dim]"

@@ -1,0 +1,87 @@
+"""Commands about the project: the machine's target, benchmarks, publishing, dvc.yaml."""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ops6k.commands.options import DEFAULT, Data, Device, ParamsFile, Preset, Settings, console_for, device_here, loaded
+
+
+def calibrate(
+    name: Annotated[str, typer.Option("--name", help="Name of the target: data/targets/NAME.yaml.")],
+    device: Device = None,
+    data: Data = None,
+) -> None:
+    """Measure this machine's bandwidth and rates, and write them as a target."""
+    from ops6k.calibrate import calibrate as measured
+    from ops6k.calibrate import write
+
+    path = (data or Path("data")) / "targets" / f"{name}.yaml"
+    write(measured(name, device or device_here()), path)
+    print(f"{path} written; set `target: {path}` in params.yaml")
+
+
+def publish(
+    what: Annotated[Literal["dataset", "agent", "all"], typer.Argument(help="What to publish.")] = "all",
+    to: Annotated[
+        str | None,
+        typer.Option("--to", help="Hub organisation or user, or a folder (with a slash: ./out).", show_default="publish.to"),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", metavar="DIR", help="Write to a folder as it would be on the Hub.")
+    ] = None,
+    public: Annotated[bool, typer.Option("--public", help="Make new repositories public.")] = False,
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+) -> None:
+    """Put data set and agent on the Hugging Face Hub (private unless told otherwise), or in a folder."""
+    from ops6k.publish import publish as upload
+    from ops6k.publish import to_folder
+
+    typed, results = loaded(params, None, None, data)
+    if folder is None and to is not None and os.sep in to:  # no name on the Hub holds a slash
+        folder = Path(to)
+    if public:
+        typed = dataclasses.replace(typed, publish=dataclasses.replace(typed.publish, private=False))
+    for line in to_folder(results, folder, what=what) if folder else upload(typed, results, what=what, to=to):
+        print(line)
+
+
+def benchmark_index(
+    source: Annotated[
+        str, typer.Argument(metavar="PATH_OR_HUB_ID", help="Folder of .py files, Parquet or JSONL file, or Hub id (owner/name).")
+    ],
+    name: Annotated[str, typer.Option("--name", help="Name of the benchmark: data/benchmarks/NAME.parquet.")],
+    origin: Annotated[
+        str | None, typer.Option("--origin", help="Public name of the source.", show_default="the source as given")
+    ] = None,
+    revision: Annotated[str | None, typer.Option("--revision", help="Commit or version of the source.")] = None,
+    data: Data = None,
+) -> None:
+    """Index a benchmark's problems: hashes, operators and names, none of its source."""
+    from ops6k.dedup.index import build_index
+    from ops6k.dedup.trace import aten_operators
+
+    place = (data or Path("data")) / "benchmarks"
+    path = build_index(source, name, folder=place, trace=aten_operators, origin=(origin or source, revision))
+    print(f"{path} written; list it under dedup.benchmarks in params.yaml")
+
+
+def dvc_yaml(params: ParamsFile = DEFAULT) -> None:
+    """Write dvc.yaml from the table of stages."""
+    from ops6k.dvcfile import write
+
+    print(f"{write(params.parent)} written")
+
+
+def doctor(preset: Preset = None, settings: Settings = None, params: ParamsFile = DEFAULT, data: Data = None) -> None:
+    """Check this machine and what a build needs, and say how to mend what is missing. Exit code 1 where a build would fail."""
+    from ops6k.doctor import findings, table
+
+    found = findings(*loaded(params, preset, settings, data))
+    console_for().print(table(found))
+    if any(one.is_fatal for one in found):
+        raise typer.Exit(1)
