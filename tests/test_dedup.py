@@ -17,6 +17,7 @@ from ops6k.dedup.index import Reference, build_index, load_index
 from ops6k.dedup.inside import another_class
 from ops6k.dedup.neighbours import Components, Exact, Growing, bands, multiset, pairs_in_order
 from ops6k.dedup.shingles import jaccard
+from ops6k.dedup.subject import folded
 from ops6k.dedup.variants import SURE
 from ops6k.errors import MissingInput
 from ops6k.params import DedupParams
@@ -156,6 +157,16 @@ def test_a_loop_over_time_is_found_at_another_length() -> None:
     theirs = reference(subject("theirs", init, forward, aten=("mm", "sigmoid") * 5 + ("erf",)))
     ours = subject("ours", init.replace("rnn", "cell"), "return self.cell(x)[0].erf()", aten=("mm", "sigmoid") * 9 + ("erf",))
     assert reasons([ours], [UNLIKE, theirs]) == {"ours": Reason.BENCHMARK}
+
+
+def test_a_recurrence_folds_to_the_same_sequence_at_any_length() -> None:
+    step = ("mm", "sigmoid", "tanh", "mul")
+    short, long = (folded(("mm", *step * steps, "erf")) for steps in (40, 900))
+    assert short == long
+    assert len(short) < 2 * len(step) + 2
+    assert folded(("mish", "mish")) == ("mish", "mish")
+    mixed = tuple(np.random.default_rng(0).permutation([f"op{i}" for i in range(300)]))
+    assert folded(mixed) == mixed
 
 
 def test_a_residual_is_not_the_chain_with_the_same_aten_operators() -> None:

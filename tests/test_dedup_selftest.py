@@ -105,7 +105,9 @@ def test_a_task_that_is_no_python_has_neighbours_by_its_trace_alone(folder: Path
 
 
 def test_canonical_forms_stand_side_by_side() -> None:
-    one, other = (framed("self.fc = nn.Linear(width, 9)", f"y = self.fc(x)\n        return F.{name}(y)") for name in ("gelu", "silu"))
+    one, other = (
+        framed("self.fc = nn.Linear(width, 9)", f"y = self.fc(x)\n        return F.{name}(y)") for name in ("gelu", "silu")
+    )
     rows = side_by_side(one, other)
     assert [row[:2] for row in rows if not row[2]] == [("return gelu ( v2 , )", "return silu ( v2 , )")]
     assert [row[0] for row in rows] == canonical(one).text.splitlines()

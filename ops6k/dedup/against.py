@@ -53,7 +53,7 @@ class Benchmarks:
 
     def _graph(self, known: Known) -> Match | None:
         """Equal, or the nearest by neighbouring pairs of ATen operators."""
-        aten = known.subject.aten
+        aten = known.aten
         number = self.by_aten.get(aten)
         if number is None and known.form and known.form.flow:
             same = (n for n in self.by_flow.get(known.form.flow, ()) if traces_agree(aten, self.references[n].aten))
@@ -77,7 +77,7 @@ class Benchmarks:
 
     def _contains(self, known: Known) -> Match | None:
         """The longest reference that stands in the task in one piece."""
-        aten = known.subject.aten or ()
+        aten = known.aten or ()
         inside = [
             number
             for start in range(len(aten) - SHORTEST_CONTAINED + 1)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from ops6k import store
 from ops6k.dedup.canonical import Canonical, canonical
 from ops6k.dedup.program import digest, model, parse
+from ops6k.dedup.subject import folded
 from ops6k.errors import MissingInput
 
 FOLDER = Path("data/benchmarks")
@@ -85,7 +86,7 @@ class Reference:
     flow: str | None
     """Digest of the source's dataflow graph."""
     aten: tuple[str, ...] | None
-    """ATen operators of a dry run in dataflow order, views dropped; None where it does not run."""
+    """ATen operators of a dry run in dataflow order, views dropped, repeated steps once; None where it does not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,10 @@ def references_of(taken: Sequence[Source], benchmark: str, trace: Trace | None =
     if trace:
         codes = {one.name: one.code for one, _ in kept}
         found = trace([codes[reference.name] for reference in references])
-        references = [replace(reference, aten=operators) for reference, operators in zip(references, found, strict=True)]
+        references = [
+            replace(reference, aten=operators and folded(operators))
+            for reference, operators in zip(references, found, strict=True)
+        ]
     return references, len(taken) - len(kept)
 
 

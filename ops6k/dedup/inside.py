@@ -39,7 +39,7 @@ class Kept:
 
     def _keys(self, known: Known) -> dict[str, object]:
         form = known.form
-        keys = {"exact": task_id(known.subject.code), "aten": known.subject.aten}
+        keys = {"exact": task_id(known.subject.code), "aten": known.aten}
         return keys | {"canonical": form.digest, "flow": form.flow} if form else keys
 
     def matches(self, known: Known, contaminated: bool) -> tuple[list[Match], list[int]]:
@@ -81,7 +81,7 @@ class Kept:
     def _same_graph(self, known: Known, keys: dict[str, object]) -> list[int]:
         by_aten = [p for p in self.by["aten"].get(keys["aten"], ()) if _may_be_one_graph(self.known[p].form, known.form)]
         by_flow = self.by["flow"].get(keys.get("flow"), ())
-        return by_aten + [p for p in by_flow if p not in by_aten and traces_agree(keys["aten"], self.known[p].subject.aten)]
+        return by_aten + [p for p in by_flow if p not in by_aten and traces_agree(keys["aten"], self.known[p].aten)]
 
     def _same_text(self, known: Known, place: int, score: float) -> bool:
         return score >= self.params.jaccard and self.known[place].form.operators == known.form.operators

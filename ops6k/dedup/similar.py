@@ -9,6 +9,7 @@ import numpy as np
 from ops6k.dedup.canonical import canonical
 from ops6k.dedup.index import Reference
 from ops6k.dedup.neighbours import Exact, multiset, pairs_in_order
+from ops6k.dedup.subject import folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Neighbour:
 def nearest(code: str, aten: tuple[str, ...] | None, references: Sequence[Reference], count: int = 5) -> list[Neighbour]:
     """The `count` references most like a task, the nearest first. A source that is no Python is judged by aten alone."""
     form = canonical(code)
+    aten = folded(aten) if aten else None
     shingles = form.shingles if form else np.empty(0, np.uint32)
     text = Exact([np.array(r.shingles, np.uint32) for r in references]).scores(shingles)
     operators = Exact([multiset(r.operators) for r in references]).scores(multiset(form.operators if form else ()))
