@@ -17,7 +17,7 @@ from ops6k.fuse.composer.grow import Pool, grow
 from ops6k.fuse.composer.place import Draft, arithmetic, place
 from ops6k.fuse.composer.precision import with_dtype
 from ops6k.fuse.composer.probe import require_sound
-from ops6k.fuse.composer.recipes import Recipe, read, recipes
+from ops6k.fuse.composer.recipe import Recipe, read, recipes
 from ops6k.fuse.composer.trial import Beds, Unfit, axis_text
 from ops6k.fuse.composer.write import Writer, labels_of, real_sizes
 from ops6k.fuse.sources import Wanted, wanted
@@ -103,7 +103,7 @@ def test_predicted_times_lie_in_the_range_and_spread_over_it(proposals):
 
 def test_wanted_times_are_log_uniform_with_a_tail():
     drawn = sorted(fit.wanted_ms(0, index, (1.2, 15.0)) for index in range(1000))
-    assert drawn[0] < 1.25 and 14 < drawn[899] < 15.5 and 15 < drawn[901] and 50 < drawn[-1] <= 60
+    assert drawn[0] < 1.25 and 14 < drawn[899] < 15.5 and drawn[901] > 15 and 50 < drawn[-1] <= 60
     assert drawn[450] == pytest.approx((1.2 * 15) ** 0.5, rel=0.05)
 
 
@@ -136,7 +136,15 @@ def test_growing_scales_the_batch_before_extents_and_widths_only_down():
 
 @pytest.mark.parametrize(
     ("twin", "real", "text"),
-    [(48, 1024, "s_2"), (24, 512, "s_2 // 2"), (96, 2048, "2 * s_2"), (144, 16384, "s_1 * s_2"), (7, 7, "7"), (5, 9, None), (48, 1000, None)],
+    [
+        (48, 1024, "s_2"),
+        (24, 512, "s_2 // 2"),
+        (96, 2048, "2 * s_2"),
+        (144, 16384, "s_1 * s_2"),
+        (7, 7, "7"),
+        (5, 9, None),
+        (48, 1000, None),
+    ],
 )
 def test_an_axis_is_the_size_that_it_equals_in_both_runs(twin, real, text):
     sizes = [Size("s_1", "b", 16, 3), Size("s_2", "d", 1024, 48)]
@@ -167,26 +175,29 @@ def test_an_operator_that_repeats_another_is_refused_at_once_and_a_sound_chain_p
     _sound(place(_recipe("torch.cummax"), draft.graph.values()[-1], draft))
 
 
-@pytest.mark.parametrize(
-    ("build", "text", "op"),
-    [
-        ("torch.ones(1)", "{x} * {m}", None),
-        ("torch.randn(1)", "{x} + {m}", "torch.softmax"),
-        ("torch.rand(1) * 3 + 2", "{x} * {m}", "nn.LayerNorm"),
-    ],
-    ids=["scale of ones", "bias before softmax", "scale before normalisation"],
-)
-def test_arithmetic_that_a_later_operator_absorbs_is_found(build, text, op):
+def _with_parameter(build: str, text: str) -> Draft:
     draft = _draft()
     first = draft.graph.values()[-1]
     member = draft.member("scale", f"nn.Parameter({build})")
-    try:
-        value = arithmetic(text.format(x=first.name, m=member), first, (first.name,), draft)
-        draft = place(_recipe(op), value, draft) if op else draft
-        with pytest.raises(Unfit, match="can be left out|follow the weights"):
-            _sound(draft)
-    except Unfit as unfit:
-        assert op is None and "changes nothing" in str(unfit)
+    arithmetic(text.format(x=first.name, m=member), first, (first.name,), draft)
+    return draft
+
+
+def test_a_scale_of_ones_is_refused_at_once():
+    with pytest.raises(Unfit, match="changes nothing"):
+        _with_parameter("torch.ones(1)", "{x} * {m}")
+
+
+@pytest.mark.parametrize(
+    ("build", "text", "op"),
+    [("torch.randn(1)", "{x} + {m}", "torch.softmax"), ("torch.rand(1) * 3 + 2", "{x} * {m}", "nn.LayerNorm")],
+    ids=["bias before softmax", "scale before normalisation"],
+)
+def test_arithmetic_that_a_later_operator_absorbs_is_found(build, text, op):
+    draft = _with_parameter(build, text)
+    draft = place(_recipe(op), draft.graph.values()[-1], draft)
+    with pytest.raises(Unfit, match=r"can be left out|follow the weights"):
+        _sound(draft)
 
 
 def test_a_fresh_batch_norm_is_refused_and_one_with_statistics_of_its_own_is_not():
@@ -264,7 +275,9 @@ def _composes(recipe: Recipe) -> None:
         graph = grow(Wanted(index, 5, depth, recipe.dtypes[0], False), _One(recipe))
         if graph is None:
             continue
-        code = Writer(graph, recipe.dtypes[0], str(index)).code({s.name: max(1, s.real // 8) if s.letter == "b" else s.real for s in graph.sizes})
+        code = Writer(graph, recipe.dtypes[0], str(index)).code(
+            {s.name: max(1, s.real // 8) if s.letter == "b" else s.real for s in graph.sizes}
+        )
         ran = dry_run_code(code, TARGET)
         assert isinstance(ran, DryRun), (recipe.op, ran)
         assert recipe.op in labels_of(graph) and text_finding(code, labels_of(graph)) is None

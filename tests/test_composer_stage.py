@@ -48,7 +48,10 @@ def test_a_run_that_lost_a_batch_goes_on_and_ends_with_the_same_candidates(tmp_p
 
 def test_another_seed_target_or_range_has_a_work_folder_of_its_own(tmp_path):
     run = _params(20)
-    folders = {stage.Work.of(r, tmp_path).folder for r in (run, replace(run, seed=1), replace(run, fuse=replace(run.fuse, target_ms=(2.0, 6.0))))}
+    folders = {
+        stage.Work.of(r, tmp_path).folder
+        for r in (run, replace(run, seed=1), replace(run, fuse=replace(run.fuse, target_ms=(2.0, 6.0))))
+    }
     assert len(folders) == 3
     assert stage.Work.of(_params(40), tmp_path).folder == stage.Work.of(run, tmp_path).folder
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from ops6k.fuse.composer.recipes import recipes
+from ops6k.fuse.composer.recipe import recipes
 
 WIDTH, INNER = 24, 40
 SEQ = (2, 9, WIDTH)
@@ -47,11 +47,15 @@ def _config(name: str, **values: object) -> object:
 
 
 def _mlp(name: str, cls: str, config: str, act: str = "silu", **more: object) -> Callable[[], nn.Module]:
-    return lambda: _model(name, cls)(_config(config, hidden_size=WIDTH, intermediate_size=INNER, hidden_act=act, **more))
+    return lambda: _model(name, cls)(
+        _config(config, hidden_size=WIDTH, intermediate_size=INNER, hidden_act=act, num_attention_heads=4, **more)
+    )
 
 
 def _llama(**more: object) -> object:
-    config = _config("LlamaConfig", hidden_size=WIDTH, num_attention_heads=4, num_key_value_heads=2, head_dim=8, attention_bias=False, **more)
+    config = _config(
+        "LlamaConfig", hidden_size=WIDTH, num_attention_heads=4, num_key_value_heads=2, head_dim=8, attention_bias=False, **more
+    )
     config._attn_implementation = "eager"
     return config
 
@@ -97,37 +101,56 @@ PAIRS = {
     "OlmoLayerNorm": Pair(lambda: _model("olmo", "OlmoLayerNorm")(WIDTH), "olmo_layer_norm"),
     "CohereLayerNorm": Pair(lambda: _model("cohere", "CohereLayerNorm")(WIDTH), "CohereLayerNorm(WIDTH)"),
     "NemotronLayerNorm1P": Pair(lambda: _model("nemotron", "NemotronLayerNorm1P")(WIDTH), "NemotronLayerNorm1P(WIDTH)"),
-    "MambaRMSNormGated": Pair(lambda: _model("mamba2", "MambaRMSNormGated")(WIDTH), "MambaRMSNormGated(WIDTH)", (SEQ, SEQ)),
-    "Qwen3NextRMSNormGated": Pair(lambda: _model("qwen3_next", "Qwen3NextRMSNormGated")(WIDTH), "Qwen3NextRMSNormGated(WIDTH)", (SEQ, SEQ)),
+    "MambaRMSNormGated": Pair(lambda: _model("mamba2", "MambaRMSNormGated")(WIDTH, 8), "MambaRMSNormGated(WIDTH, 8)", (SEQ, SEQ)),
+    "Qwen3NextRMSNormGated": Pair(
+        lambda: _model("qwen3_next", "Qwen3NextRMSNormGated")(WIDTH), "Qwen3NextRMSNormGated(WIDTH)", (SEQ, SEQ)
+    ),
     "ConvNextV2GRN": Pair(lambda: _model("convnextv2", "ConvNextV2GRN")(WIDTH), "ConvNextV2GRN(WIDTH)", ((2, 5, 6, WIDTH),)),
-    "Dinov2LayerScale": Pair(lambda: _model("dinov2", "Dinov2LayerScale")(_config("Dinov2Config", hidden_size=WIDTH)), "Dinov2LayerScale(WIDTH)"),
+    "Dinov2LayerScale": Pair(
+        lambda: _model("dinov2", "Dinov2LayerScale")(_config("Dinov2Config", hidden_size=WIDTH)), "Dinov2LayerScale(WIDTH)"
+    ),
     "LlamaMLP": Pair(_mlp("llama", "LlamaMLP", "LlamaConfig"), "LlamaMLP(WIDTH, INNER)"),
     "GemmaMLP": Pair(_mlp("gemma", "GemmaMLP", "GemmaConfig", "gelu_pytorch_tanh"), "GemmaMLP(WIDTH, INNER)"),
     "T5DenseGatedActDense": Pair(
-        lambda: _model("t5", "T5DenseGatedActDense")(_config("T5Config", d_model=WIDTH, d_ff=INNER, feed_forward_proj="gated-gelu")).eval(),
+        lambda: _model("t5", "T5DenseGatedActDense")(
+            _config("T5Config", d_model=WIDTH, d_ff=INNER, feed_forward_proj="gated-gelu")
+        ).eval(),
         "T5DenseGatedActDense(WIDTH, INNER)",
     ),
     "NemotronMLP": Pair(_mlp("nemotron", "NemotronMLP", "NemotronConfig", "relu2"), "NemotronMLP(WIDTH, INNER)"),
     "CLIPMLP": Pair(_mlp("clip", "CLIPMLP", "CLIPTextConfig", "quick_gelu"), "CLIPMLP(WIDTH, INNER)"),
     # The library takes two thirds of four widths, rounded up to eights.
-    "Dinov2SwiGLUFFN": Pair(lambda: _model("dinov2", "Dinov2SwiGLUFFN")(_config("Dinov2Config", hidden_size=WIDTH, mlp_ratio=4)), "Dinov2SwiGLUFFN(WIDTH, 64)"),
-    "BertIntermediate": Pair(lambda: _model("bert", "BertIntermediate")(_config("BertConfig", **BERT)), "BertIntermediate(WIDTH, INNER)"),
-    "BertSelfOutput": Pair(lambda: _model("bert", "BertSelfOutput")(_config("BertConfig", **BERT)).eval(), "BertSelfOutput(WIDTH)", (SEQ, SEQ)),
+    "Dinov2SwiGLUFFN": Pair(
+        lambda: _model("dinov2", "Dinov2SwiGLUFFN")(_config("Dinov2Config", hidden_size=WIDTH, mlp_ratio=4)),
+        "Dinov2SwiGLUFFN(WIDTH, 64)",
+    ),
+    "BertIntermediate": Pair(
+        lambda: _model("bert", "BertIntermediate")(_config("BertConfig", **BERT)), "BertIntermediate(WIDTH, INNER)"
+    ),
+    "BertSelfOutput": Pair(
+        lambda: _model("bert", "BertSelfOutput")(_config("BertConfig", **BERT)).eval(), "BertSelfOutput(WIDTH)", (SEQ, SEQ)
+    ),
     "BertPooler": Pair(lambda: _model("bert", "BertPooler")(_config("BertConfig", **BERT)), "BertPooler(WIDTH)"),
     "BertPredictionHeadTransform": Pair(
         lambda: _model("bert", "BertPredictionHeadTransform")(_config("BertConfig", **BERT)), "BertPredictionHeadTransform(WIDTH)"
     ),
     "Conv1D": Pair(lambda: __import__("transformers.pytorch_utils").pytorch_utils.Conv1D(INNER, WIDTH), "Conv1D(INNER, WIDTH)"),
     "RegNetSELayer": Pair(lambda: _model("regnet", "RegNetSELayer")(WIDTH, 6), "RegNetSELayer(WIDTH, 6)", ((2, WIDTH, 7, 5),)),
-    "PoolFormerPooling": Pair(lambda: _model("poolformer", "PoolFormerPooling")(3), "lambda x: pool_former_pooling(x, 3)", ((2, 4, 8, 9),)),
-    "HGNetV2LearnableAffineBlock": Pair(lambda: _model("hgnet_v2", "HGNetV2LearnableAffineBlock")(), "HGNetV2LearnableAffineBlock()", ((2, 4, 8, 9),)),
+    "PoolFormerPooling": Pair(
+        lambda: _model("poolformer", "PoolFormerPooling")(3), "lambda x: pool_former_pooling(x, 3)", ((2, 4, 8, 9),)
+    ),
+    "HGNetV2LearnableAffineBlock": Pair(
+        lambda: _model("hgnet_v2", "HGNetV2LearnableAffineBlock")(), "HGNetV2LearnableAffineBlock()", ((2, 4, 8, 9),)
+    ),
     "FNetBasicFourierTransform": Pair(
         lambda: _model("fnet", "FNetBasicFourierTransform")(_config("FNetConfig", use_tpu_fourier_optimizations=False)),
         "fnet_basic_fourier_transform",
         call=lambda module, x: _first(module(x)),
     ),
     "Wav2Vec2FeatureProjection": Pair(
-        lambda: _model("wav2vec2", "Wav2Vec2FeatureProjection")(_config("Wav2Vec2Config", conv_dim=(WIDTH,) * 7, hidden_size=INNER)).eval(),
+        lambda: _model("wav2vec2", "Wav2Vec2FeatureProjection")(
+            _config("Wav2Vec2Config", conv_dim=(WIDTH,) * 7, hidden_size=INNER)
+        ).eval(),
         "Wav2Vec2FeatureProjection(WIDTH, INNER)",
         call=lambda module, x: _first(module(x)),
     ),
@@ -138,11 +161,16 @@ PAIRS = {
     ),
     "LlamaRotaryEmbedding": Pair(lambda: _model("llama", "LlamaRotaryEmbedding")(_llama()), "ROTARY", ((2, 4, 9, 8),), _rotary),
     "LlamaAttention": Pair(
-        lambda: _model("llama", "LlamaAttention")(_llama(), 0), "LlamaAttention(WIDTH, 4, 2, 8)", (SEQ, (2, 9, 8), (2, 9, 8)), _attention
+        lambda: _model("llama", "LlamaAttention")(_llama(), 0),
+        "LlamaAttention(WIDTH, 4, 2, 8)",
+        (SEQ, (2, 9, 8), (2, 9, 8)),
+        _attention,
     ),
-    "MixtralSparseMoeBlock": Pair(_moe, "MixtralSparseMoeBlock(WIDTH, INNER, 4)", call=lambda module, x: _first(module(x)).reshape(x.shape)),
+    "MixtralSparseMoeBlock": Pair(
+        _moe, "MixtralSparseMoeBlock(WIDTH, INNER, 4)", call=lambda module, x: _first(module(x)).reshape(x.shape)
+    ),
     "SwinPatchMerging": Pair(
-        lambda: _model("swin", "SwinPatchMerging")((6, 8), WIDTH),
+        lambda: _model("swin", "SwinPatchMerging")(WIDTH),
         "SwinPatchMerging(WIDTH)",
         ((2, 6, 8, WIDTH),),
         lambda module, x: module(x.flatten(1, 2), (6, 8)),
@@ -170,7 +198,11 @@ def _copy_weights(library: nn.Module, ours: object) -> None:
         assert not theirs
         return
     mine = dict(ours.named_parameters())
-    pairs = [(mine[name], theirs[name]) for name in mine] if mine.keys() == theirs.keys() else list(zip(mine.values(), theirs.values(), strict=True))
+    pairs = (
+        [(mine[name], theirs[name]) for name in mine]
+        if mine.keys() == theirs.keys()
+        else list(zip(mine.values(), theirs.values(), strict=True))
+    )
     for to, source in pairs:
         assert to.numel() == source.numel()
         to.data.copy_(source.data.reshape(to.shape))

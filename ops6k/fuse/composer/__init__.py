@@ -1,0 +1,1 @@
+"""The built-in composer: recipes (data) drawn by quota, tried on numbers, written as a person might, fitted to the target."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ops6k.fuse.composer.fit import Fitted, fitted, unsound_at_size, wanted_ms
 from ops6k.fuse.composer.graph import Graph
 from ops6k.fuse.composer.grow import ATTEMPTS, Pool, grow
-from ops6k.fuse.composer.recipes import recipes
+from ops6k.fuse.composer.recipe import recipes
 from ops6k.fuse.composer.write import Writer, labels_of
 from ops6k.fuse.sources import Wanted
 from ops6k.records import Candidate, candidate_id
@@ -62,10 +62,15 @@ class Composer:
             found = fitted(graph, writer, self.target, goal_ms)
             problem = found if isinstance(found, str) else self._unsound(graph, found, (wanted, attempt))
             if problem is None:
-                return Proposal(wanted.index, _candidate(wanted, graph, found.code), shape_hash(graph), found.work.predicted_ms, tuple(refused))
+                return Proposal(
+                    wanted.index,
+                    _candidate(wanted, graph, found.code),
+                    shape_hash(graph),
+                    found.work.predicted_ms,
+                    tuple(refused),
+                )
             refused.append(f"{'+'.join(graph.ops())}: {problem}")
         return Proposal(wanted.index, None, "", None, tuple(refused))
-
 
     def _unsound(self, graph: Graph, found: Fitted, at: tuple[Wanted, int]) -> str | None:
         import torch

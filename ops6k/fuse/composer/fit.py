@@ -74,7 +74,7 @@ def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitt
         if scaled == sizes:
             break
         sizes = scaled
-    if best is None or not 0.6 < best.work.predicted_ms / goal_ms < 1.7 and not _within_reach(best, goal_ms):
+    if best is None or (not 0.6 < best.work.predicted_ms / goal_ms < 1.7 and not _within_reach(best, goal_ms)):
         return "cannot be fitted"
     return best
 

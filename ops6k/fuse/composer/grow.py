@@ -9,7 +9,7 @@ import torch
 from ops6k.fuse.composer.graph import AXES, Graph, Value
 from ops6k.fuse.composer.place import Draft, arithmetic, names_of, place
 from ops6k.fuse.composer.probe import require_sound
-from ops6k.fuse.composer.recipes import DOMAINS, Recipe
+from ops6k.fuse.composer.recipe import DOMAINS, Recipe
 from ops6k.fuse.composer.trial import Beds, Unfit
 from ops6k.fuse.sources import Wanted
 
@@ -135,7 +135,9 @@ def _value_for(recipe: Recipe, draft: Draft, kind: str) -> Value:
     return draft.input(kind if kind in recipe.takes[0].kinds else recipe.takes[0].kinds[0], _first_values(recipe, draft.rng))
 
 
-def _companion(draft: Draft, kind: str, used: set[str], keep_kind: bool, context: tuple[Wanted, Pool, Recipe]) -> tuple[Draft, str]:
+def _companion(
+    draft: Draft, kind: str, used: set[str], keep_kind: bool, context: tuple[Wanted, Pool, Recipe]
+) -> tuple[Draft, str]:
     wanted, pool, anchor = context
     for _ in range(TRIES):
         loose = [v.kind for v in draft.graph.unread() if v.kind in AXES]

@@ -40,7 +40,9 @@ def distributions() -> Mapping[str, Distribution]:
 
 def _distribution(row: dict) -> Distribution:
     low, high = row["range"]
-    return Distribution(row["form"], -math.inf if low is None else low, math.inf if high is None else high, row.get("kind", "float"))
+    return Distribution(
+        row["form"], -math.inf if low is None else low, math.inf if high is None else high, row.get("kind", "float")
+    )
 
 
 @cache

@@ -7,7 +7,7 @@ from string import Template
 
 from ops6k.fuse.composer.graph import AXES, BY_RANK, Graph, Input, Member, Size, Step, Value
 from ops6k.fuse.composer.inputs import distributions, families
-from ops6k.fuse.composer.recipes import Recipe, Take
+from ops6k.fuse.composer.recipe import Recipe, Take
 from ops6k.fuse.composer.trial import Beds, Unfit, require_lively
 
 CHANNEL_SECOND = ("signal", "image", "volume")

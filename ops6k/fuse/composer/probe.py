@@ -45,7 +45,12 @@ def _require_spread(values: torch.Tensor) -> None:
     if not values.is_floating_point():
         if constant_share(values) > MAX_FREE:
             raise Unfit("an output is nearly constant")
-    elif not torch.isfinite(values).all() or values.abs().max() > MAX_VALUE or some.std() < 0.06 or constant_share(values) > MAX_FREE:
+    elif (
+        not torch.isfinite(values).all()
+        or values.abs().max() > MAX_VALUE
+        or some.std() < 0.06
+        or constant_share(values) > MAX_FREE
+    ):
         raise Unfit("an output is nearly constant, or out of hand")
 
 
@@ -79,7 +84,9 @@ def _require_inputs(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) ->
 
 def _require_weights(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -> None:
     """Where there are weights, each output follows them: the output of other weights must be no answer."""
-    if not any(isinstance(held := bed.names[m.name], torch.Tensor) or any(True for _ in held.state_dict()) for m in graph.members):
+    if not any(
+        isinstance(held := bed.names[m.name], torch.Tensor) or any(True for _ in held.state_dict()) for m in graph.members
+    ):
         return
     other = bed.copy()
     for member in graph.members:

@@ -26,8 +26,19 @@ _VALUE_NAMES = {
     "vec": ("x", "values", "v"),
 }
 _LATER_NAMES = ("y", "other", "context", "aux", "b", "target", "memory", "ref", "k", "second", "extra", "guide")
-_KIND_NAMES = {"index": ("idx", "indices", "ids", "index"), "mask": ("mask", "keep", "flags"), "sign": ("sign", "labels", "target"), "bit": ("labels", "target", "bits")}
-_STEP_NAMES = (("h", "y", "z", "u", "out"), ("out", "out2", "out3", "res", "tmp"), ("y", "y1", "y2", "y3", "t"), ("mid", "mixed", "scored", "result", "last"), ("h1", "h2", "h3", "h4", "h5"))
+_KIND_NAMES = {
+    "index": ("idx", "indices", "ids", "index"),
+    "mask": ("mask", "keep", "flags"),
+    "sign": ("sign", "labels", "target"),
+    "bit": ("labels", "target", "bits"),
+}
+_STEP_NAMES = (
+    ("h", "y", "z", "u", "out"),
+    ("out", "out2", "out3", "res", "tmp"),
+    ("y", "y1", "y2", "y3", "t"),
+    ("mid", "mixed", "scored", "result", "last"),
+    ("h1", "h2", "h3", "h4", "h5"),
+)
 _RESERVED = {"torch", "nn", "F", "math", "Model", "self", "get_inputs", "get_init_inputs", *keyword.kwlist, *dir(builtins)}
 
 
@@ -51,7 +62,12 @@ class Hand:
 
     @classmethod
     def draw(cls, rng: random.Random) -> "Hand":
-        imports = rng.choice(("import torch\nimport torch.nn as nn\nimport torch.nn.functional as F", "import torch\nfrom torch import nn\nfrom torch.nn import functional as F"))
+        imports = rng.choice(
+            (
+                "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F",
+                "import torch\nfrom torch import nn\nfrom torch.nn import functional as F",
+            )
+        )
         chances = (0.35, 0.55, 0.3, 0.5, 0.15, 0.7, 0.5, 0.5)
         return cls(rng, imports, *(rng.random() < chance for chance in chances))
 
@@ -98,7 +114,11 @@ class Writer:
         found = {}
         for member in self.graph.members:
             hint = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", member.hint).lower()
-            shorter = {"proj": ("proj", "fc", "linear", "dense"), "conv": ("conv", "filter", "mix"), "norm": ("norm", "ln", "normalize")}
+            shorter = {
+                "proj": ("proj", "fc", "linear", "dense"),
+                "conv": ("conv", "filter", "mix"),
+                "norm": ("norm", "ln", "normalize"),
+            }
             wishes = list(shorter.get(hint, (hint,)))
             self.hand.rng.shuffle(wishes)
             found[member.name] = self._free(*wishes, *(f"{wishes[0]}{i}" for i in range(2, 9)))
@@ -165,7 +185,9 @@ class Writer:
         build = member.build if self.dtype == "float32" else with_dtype(member.build, self.dtype)
         lines = [f"        self.{self.members[member.name]} = {PLACEHOLDER.sub(named, build)}"]
         if member.settle and self.hand.comments:
-            lines.append(f"        # {self.hand.rng.choice(('weights as after some training', 'spread the weights so that they matter', 'not the default start'))}")
+            lines.append(
+                f"        # {self.hand.rng.choice(('weights as after some training', 'spread the weights so that they matter', 'not the default start'))}"
+            )
         return lines + [f"        {PLACEHOLDER.sub(named, text)}" for text in member.settle]
 
     def _forward(self) -> list[str]:

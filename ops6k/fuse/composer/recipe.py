@@ -82,7 +82,25 @@ class Recipe:
         return self.op.startswith("transformers.")
 
 
-_KEYS = {"op", "category", "forms", "takes", "gives", "call", "axis", "choose", "new", "params", "settle", "domain", "range", "dtypes", "define", "solo", "hint"}
+_KEYS = {
+    "op",
+    "category",
+    "forms",
+    "takes",
+    "gives",
+    "call",
+    "axis",
+    "choose",
+    "new",
+    "params",
+    "settle",
+    "domain",
+    "range",
+    "dtypes",
+    "define",
+    "solo",
+    "hint",
+}
 
 
 @cache
