@@ -1,5 +1,6 @@
 """Prefect on this machine in one command: server, work pool, deployment and worker in the foreground (`make ui`).
 
+Where the settings name a server that answers already, that one is used.
 Ctrl-C or SIGTERM stops worker and server; runs in progress are cancelled and the next one goes on from their work.
 """
 
@@ -8,11 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 _LIMITS = {"gpu": 1, "llm": 4}
@@ -22,15 +23,17 @@ _LIMITS = {"gpu": 1, "llm": 4}
 def main() -> None:
     os.chdir(ROOT)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with _running("server", "start") as server:
-            _wait_until_healthy(server)
-            _set_up()
-            print("\nready; in another terminal: prefect deployment run ops6k/build --watch\n", flush=True)
-            with _running("worker", "start", "--pool", "local") as worker:
-                worker.wait()
-    except KeyboardInterrupt:
-        print("stopped")
+    with suppress(KeyboardInterrupt), ExitStack() as services:
+        url = api_url()
+        if not _is_healthy(url):
+            address = urlsplit(url)
+            server = services.enter_context(_running("server", "start", "--host", address.hostname, "--port", str(address.port)))
+            _wait_until_healthy(server, url)
+        _set_up()
+        worker = services.enter_context(_running("worker", "start", "--pool", "local"))
+        print("\nready; in another terminal: prefect deployment run ops6k/build --watch\n", flush=True)
+        worker.wait()
+    print("stopped")
 
 
 def _prefect(*words: str) -> list[str]:
@@ -58,16 +61,20 @@ def api_url() -> str:
     return str(get_current_settings().api.url)
 
 
-def _wait_until_healthy(server: subprocess.Popen[bytes], timeout_s: float = 180) -> None:
-    health = f"{api_url()}/health"
+def _is_healthy(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def _wait_until_healthy(server: subprocess.Popen[bytes], url: str, timeout_s: float = 180) -> None:
     ends = time.monotonic() + timeout_s
-    while time.monotonic() < ends and server.poll() is None:
-        try:
-            with urllib.request.urlopen(health, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-    sys.exit(f"error: no Prefect server answers at {health}")
+    while not _is_healthy(url):
+        if time.monotonic() > ends or server.poll() is not None:
+            sys.exit(f"error: no Prefect server answers at {url}")
+        time.sleep(0.5)
 
 
 def _set_up() -> None:
