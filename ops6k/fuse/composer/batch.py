@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ops6k.fuse.composer.fit import Fitted, fitted, unsound_at_size, wanted_ms
 from ops6k.fuse.composer.graph import Graph
 from ops6k.fuse.composer.grow import ATTEMPTS, Pool, grow
-from ops6k.fuse.composer.recipe import recipes
+from ops6k.fuse.composer.recipe import FLOATS, recipes
 from ops6k.fuse.composer.write import Writer, labels_of
 from ops6k.fuse.sources import Wanted
 from ops6k.records import Candidate, candidate_id
@@ -21,6 +21,8 @@ from ops6k.target import Target
 
 FIT_TRIES = 6
 """Graphs tried where one cannot be fitted or fails its dry run."""
+
+_WARM_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,16 @@ def compose_batch(payload: dict) -> dict:
     composer = Composer(from_plain(Target, payload["target"]), tuple(payload["target_ms"]))
     found = [composer.one(from_plain(Wanted, row)) for row in payload["wanted"]]
     return {"proposals": [to_plain(proposal) for proposal in found]}
+
+
+def warm_up() -> None:
+    """What the fork server does once: recipes read, fake kernels and decompositions loaded (seconds in a process that has none)."""
+    import torch
+
+    torch.set_num_threads(1)
+    composer = Composer(Target("warm", "cpu", None, "", 1, 16, "highest", False, 10.0, {"float32": 50.0}, 5.0, ""), (2.0, 5.0))
+    for index in range(_WARM_ROWS):
+        composer.one(Wanted(index, 0, 3, FLOATS[index % 3], index == 0))
 
 
 def payload_of(target: Target, target_ms: tuple[float, ...], wanted: Sequence[Wanted]) -> dict:

@@ -22,6 +22,8 @@ ROUNDS = 4
 CLOSE = 1.6
 """Predicted time over wanted time that is near enough: the prediction itself is off by more."""
 MAX_PEAK_GIB = 20.0
+MAX_ELEMENTS = 2_000_000_000
+"""Of an input or output: some kernels count in 32 bits."""
 BATCH_CAP = {"b": 128, "b_flat": 1 << 22}
 """Above it extents grow first: nobody runs a thousand images where larger images do."""
 EXTENT_GROWTH = 4.0
@@ -65,7 +67,8 @@ def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitt
             # A first guess may be too large for int32 counts or the like; anything else is a recipe's fault.
             return f"{ran.reason.value}: {ran.message}"
         peak_gib = ran.work.peak_bytes / 2**30
-        room = min(MAX_PEAK_GIB, 0.4 * target.memory_gib) / max(peak_gib, 1e-9)
+        largest = max(math.prod(shape) for shape in (*ran.input_shapes, *ran.output_shapes))
+        room = min(min(MAX_PEAK_GIB, 0.4 * target.memory_gib) / max(peak_gib, 1e-9), MAX_ELEMENTS / max(largest, 1))
         best = Fitted(code, ran.work, sizes) if room >= 1 else best
         ratio = min(goal_ms / ran.work.predicted_ms, 0.95 * room)
         if 1 / CLOSE < ratio < CLOSE and room >= 1:

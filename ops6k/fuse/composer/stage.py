@@ -60,7 +60,12 @@ class Work:
         made = Counter()
         with (
             track("fuse", len(missing) * BATCH_ROWS) as tracker,
-            Sandbox(device="cpu", workers=os.cpu_count() or 1, preload="torch,ops6k.fuse.composer.batch") as sandbox,
+            Sandbox(
+                device="cpu",
+                workers=os.cpu_count() or 1,
+                preload="torch,ops6k.fuse.composer.batch",
+                warm_up="ops6k.fuse.composer.batch:warm_up",
+            ) as sandbox,
         ):
             for ended in sandbox.map(self.job(number) for number in missing):
                 proposals = _proposals(ended)
