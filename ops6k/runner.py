@@ -18,16 +18,13 @@ from typing import Protocol
 
 from ops6k import store
 from ops6k.errors import AlreadyBuilding, MissingInput, ParamsError
+from ops6k.layout import COMMITTED, REPORT, WORK, output, places, report_path
 from ops6k.params import Params
 from ops6k.records import Report
 from ops6k.stages import STAGES, Stage
 
-REPORT = "report.json"
-WORK = ".work"
-
 # Not of this build alone, or paid for: --fresh leaves them.
 _KEPT_WORK = frozenset({"llm", "lock"})
-_COMMITTED = frozenset({"seed_ops"})
 
 _MADE_BY_HAND = {
     "{target}": "`ops6k calibrate --name NAME` makes a target for this machine",
@@ -134,26 +131,6 @@ def holder(data: Path) -> str | None:
     return None
 
 
-def places(path: str, params: Params, data: Path) -> tuple[Path, ...]:
-    """Where an entry of the table lies: data/... in the data folder, the rest beside params.yaml."""
-    if path == "{target}":
-        return (params.path(params.target),)
-    if path == "{benchmarks}":
-        return tuple(params.path(index) for index in params.dedup.benchmarks)
-    return (data / path.removeprefix("data/") if path.startswith("data/") else params.path(path),)
-
-
-def output(stage: Stage, params: Params, data: Path) -> Path:
-    return places(stage.writes, params, data)[0]
-
-
-def report_path(stage: Stage, params: Params, data: Path) -> Path:
-    """Beside the output, or in the work folder where the output is committed: seconds would show as a change there."""
-    if stage.writes in _COMMITTED:
-        return data / WORK / "reports" / f"{stage.name}.json"
-    return output(stage, params, data) / REPORT
-
-
 def read_report(stage: Stage, params: Params, data: Path) -> Report | None:
     """What the stage reported when it last ran; None where that is not there or not whole."""
     return _read_report(report_path(stage, params, data))
@@ -256,7 +233,7 @@ def clear(stages: tuple[Stage, ...], params: Params, data: Path) -> None:
     """Removes outputs, stamps and work of these stages; committed folders and paid answers stay."""
     for stage in stages:
         shutil.rmtree(data / WORK / "stamps" / stage.name, ignore_errors=True)
-        if stage.writes not in _COMMITTED:
+        if stage.writes not in COMMITTED:
             shutil.rmtree(output(stage, params, data), ignore_errors=True)
     every = len(stages) == len(STAGES)
     for path in (data / WORK).iterdir():
