@@ -48,13 +48,21 @@ def _words(text: str) -> str:
 # Of torch: whole names unless the pattern says otherwise.
 _TORCH = (
     (r".*dropout\d*d?|feature_alpha_dropout|rrelu", Category.RANDOM),
-    (_words("rand randn randint rand_like randn_like randint_like randperm bernoulli multinomial normal poisson binomial gumbel_softmax"), Category.RANDOM),
+    (
+        _words(
+            "rand randn randint rand_like randn_like randint_like randperm bernoulli multinomial normal poisson binomial gumbel_softmax"
+        ),
+        Category.RANDOM,
+    ),
     (r".*conv\d*d|conv_tbc|conv_?transpose\d*d|convtranspose\d*d|unfold|fold", Category.CONVOLUTION),
     (r".*pool\d*d?", Category.POOLING),
     (_words("adaptivelogsoftmaxwithloss linear_cross_entropy"), Category.LOSS),
     (r".*loss|(?:binary_)?cross_entropy.*|kl_div", Category.LOSS),
     (r"log_?softmax|softmax2?d?|softmin|logsumexp", Category.SOFTMAX),
-    (r"(?:sync)?(?:batch|instance|group|layer|rms)_?norm\d*d?|local_?response_?norm|crossmaplrn2d|normalize|renorm", Category.NORMALISATION),
+    (
+        r"(?:sync)?(?:batch|instance|group|layer|rms)_?norm\d*d?|local_?response_?norm|crossmaplrn2d|normalize|renorm",
+        Category.NORMALISATION,
+    ),
     (r"multiheadattention|multi_head_attention_forward|scaled_dot_product_attention|transformer.*", Category.ATTENTION),
     (r"(?:rnn|lstm|gru)(?:cell|base)?", Category.RECURRENT),
     (r"embedding(?:_?bag)?|one_hot", Category.EMBEDDING),
@@ -95,7 +103,12 @@ _TORCH = (
         cartesian_prod meshgrid"""),
         Category.CREATION,
     ),
-    (_words("fake_quantize_per_.* quantize_per_.* dequantize int_repr real imag view_as_complex view_as_real resolve_conj resolve_neg"), Category.CAST),
+    (
+        _words(
+            "fake_quantize_per_.* quantize_per_.* dequantize int_repr real imag view_as_complex view_as_real resolve_conj resolve_neg"
+        ),
+        Category.CAST,
+    ),
     (
         _words("""cholesky.* det slogdet logdet inv inv_ex inverse pinv pinverse qr svd svdvals eig eigh eigvals eigvalsh lu.* ldl_.* solve.* lstsq geqrf ormqr
         orgqr householder_product triangular_solve matrix_.* cond tensorinv tensorsolve lobpcg pca_lowrank svd_lowrank cross"""),
@@ -114,13 +127,19 @@ _TORCH = (
 # Of transformers: found anywhere in the class name, in this order (a RotaryEmbedding is no embedding, an MoeGate no activation).
 _TRANSFORMERS = (
     (r"dropout|droppath|stochasticdepth", Category.RANDOM),
-    (r"rotary|rope(?!n)|positionembed|positionalembed|positionalencod|sinusoid|relativeposition|posemb|position", Category.POSITION),
+    (
+        r"rotary|rope(?!n)|positionembed|positionalembed|positionalencod|sinusoid|relativeposition|posemb|position",
+        Category.POSITION,
+    ),
     (r"router|topkgate|moegate|experts?$|experts?mlp|sparsemoe|moe$|moeblock|switchtransformers.*mlp|gate$", Category.ROUTING),
     (r"attention$|attn$|selfattention|crossattention|attentionlayer|attentionpool|attention", Category.ATTENTION),
     (r"loss$|criterion", Category.LOSS),
     (r"norm\d*d?$|norm$|layernorm|rmsnorm|batchnorm|norm(?:gated|alization)", Category.NORMALISATION),
     (r"(?:layer|block|stage|encoder|decoder|stack|model|backbone|transformer)$", Category.BLOCK),
-    (r"mlp$|ffn|feedforward|intermediate$|output$|densereludense|densegated|dense$|linear|proj(?:ection|ector)?$|mlp|head$|adapter", Category.DENSE),
+    (
+        r"mlp$|ffn|feedforward|intermediate$|output$|densereludense|densegated|dense$|linear|proj(?:ection|ector)?$|mlp|head$|adapter",
+        Category.DENSE,
+    ),
     (r"lstm|gru\b|rnn", Category.RECURRENT),
     (r"activation|gelu|relu|silu|swish|mish|tanh|sigmoid|snake", Category.ACTIVATION),
     (r"embed", Category.EMBEDDING),

@@ -7,7 +7,12 @@ from ops6k.records import Operator
 from ops6k.store import from_plain
 
 # torch._dynamo: seeding and compiled helpers import it, for seconds in every child if the worker did not.
-IMPORTS = ("torch", "torch._dynamo", "torch.testing._internal.common_methods_invocations", "torch.testing._internal.common_modules")
+IMPORTS = (
+    "torch",
+    "torch._dynamo",
+    "torch.testing._internal.common_methods_invocations",
+    "torch.testing._internal.common_modules",
+)
 LISTING_TIMEOUT_S = 300.0
 BATCH = 16
 
@@ -29,7 +34,9 @@ def harvest_torch(timeout_s: float, *, only: frozenset[str] = frozenset()) -> Ha
     left_out += [operator for operator in tried if not operator.usable]
     left_out += [_left_out(answer.entry, answer.failure, version) for answer in found if answer.failure]
     operators = tuple(operator for operator in tried if operator.usable)
-    return Harvest("torch", operators, tuple(left_out), (f"torch {version}: {len(operators)} usable operators of {len(labels)} tried",))
+    return Harvest(
+        "torch", operators, tuple(left_out), (f"torch {version}: {len(operators)} usable operators of {len(labels)} tried",)
+    )
 
 
 def _listed() -> dict[str, str]:
@@ -39,7 +46,9 @@ def _listed() -> dict[str, str]:
 
 
 def _left_out(label: str, reason: str, version: str) -> Operator:
-    return skipped(label, "torch", version, _space(label), kind="module" if label.startswith("nn.") else "function", reason=reason)
+    return skipped(
+        label, "torch", version, _space(label), kind="module" if label.startswith("nn.") else "function", reason=reason
+    )
 
 
 def _space(label: str) -> str:

@@ -84,7 +84,9 @@ class _Worker:
         path = os.pathsep.join([here, *filter(None, [kept.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "ops6k.harvest.worker", work.function, str(work.timeout_s), *work.imports]
         settings = {**kept, **_SETTINGS, "PYTHONPATH": path}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, env=settings, bufsize=0)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, env=settings, bufsize=0
+        )
         self._rest = b""
 
     def send(self, waiting: deque) -> None:

@@ -21,7 +21,9 @@ rand_like randn_like randint_like as_strided cartesian_prod fft.fftfreq fft.rfft
 sparse_coo_tensor sparse_csr_tensor""".split()
 
 # Classes of torch.nn that hold others or only name an interface.
-_CONTAINERS = "Module Sequential ModuleList ModuleDict ParameterList ParameterDict Container DataParallel RNNBase RNNCellBase".split()
+_CONTAINERS = (
+    "Module Sequential ModuleList ModuleDict ParameterList ParameterDict Container DataParallel RNNBase RNNCellBase".split()
+)
 
 # Listed as aliases of the binary torch.max and torch.min, whose first use is as reductions.
 _NOT_ALIASES = ("torch.maximum", "torch.minimum")
@@ -78,7 +80,11 @@ def modules() -> list[Listed]:
     import torch
 
     public = [name for name in dir(torch.nn) if not name.startswith("_") and name not in _CONTAINERS]
-    found = [name for name in public if inspect.isclass(getattr(torch.nn, name)) and issubclass(getattr(torch.nn, name), torch.nn.Module)]
+    found = [
+        name
+        for name in public
+        if inspect.isclass(getattr(torch.nn, name)) and issubclass(getattr(torch.nn, name), torch.nn.Module)
+    ]
     return [Listed(f"nn.{name}", _excluded(f"nn.{name}")) for name in found]
 
 
@@ -93,14 +99,22 @@ def functions() -> list[Listed]:
 def _public_functions() -> list[str]:
     import torch
 
-    overridable = {function for found in torch.overrides.get_overridable_functions().values() for function in found if callable(function)}
+    overridable = {
+        function for found in torch.overrides.get_overridable_functions().values() for function in found if callable(function)
+    }
     overridable |= {resolve(f"torch.{name}") for name in _MAKERS}
     labels = []
     for space in SPACES:
         module = _space(space)
         for name in sorted(dir(module)):
             function = getattr(module, name)
-            if not name.startswith("_") and not name.endswith("_") and callable(function) and function in overridable and _documented(name, function):
+            if (
+                not name.startswith("_")
+                and not name.endswith("_")
+                and callable(function)
+                and function in overridable
+                and _documented(name, function)
+            ):
                 labels.append(f"{space}.{name}")
     return labels
 

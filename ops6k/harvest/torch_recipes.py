@@ -114,7 +114,9 @@ def recipe(label: str, dtype: str) -> Iterator[Made]:
 def _tensor(shape: Shape, dtype: torch.dtype, low: int = -3) -> torch.Tensor:
     from torch.testing import make_tensor
 
-    return make_tensor(shape, dtype=dtype, device="cpu", low=None if dtype.is_complex else low, high=None if dtype.is_complex else 4)
+    return make_tensor(
+        shape, dtype=dtype, device="cpu", low=None if dtype.is_complex else low, high=None if dtype.is_complex else 4
+    )
 
 
 def _special() -> dict[str, Callable[[torch.dtype], Made]]:

@@ -74,7 +74,9 @@ def _switches_randomness_on(call: Call) -> bool:
         given, signature = call.kwargs, None
     if given.get("dropout_p"):
         return True
-    by_default_off = signature is not None and "training" in signature.parameters and signature.parameters["training"].default is False
+    by_default_off = (
+        signature is not None and "training" in signature.parameters and signature.parameters["training"].default is False
+    )
     return by_default_off and bool(given.get("training"))
 
 

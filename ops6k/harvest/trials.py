@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 # What calls with wrong arguments raise. Anything else ends the child, and that is the entry's reason.
-FAILURES = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, OSError, RuntimeError, TypeError, ValueError)
+FAILURES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 DTYPES = ("float32", "bfloat16", "float16", "int64", "bool", "complex64")
 """Tried in this order."""
@@ -16,6 +27,8 @@ DTYPES = ("float32", "bfloat16", "float16", "int64", "bool", "complex64")
 FIRST_SAMPLES = 12
 """Successful calls of the first dtype that are looked at; of the others, one is enough."""
 ATTEMPTS = 24
+JUDGED_SAMPLES = 3
+"""Of these it is judged whether they are stochastic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,10 @@ def observe(calls: Callable[[str], Iterator[Call]]) -> Seen:
             continue
         if not dtypes:
             arity = len(tensors((worked[0].args, worked[0].kwargs)))
-            stochastic = any(is_stochastic(call) for call in worked[:4])
+            try:
+                stochastic = any(is_stochastic(call) for call in worked[:JUDGED_SAMPLES])
+            except FAILURES as error:
+                return Seen(failure=f"fails when repeated: {first_line(error)}"[:160])
         ranks |= {rank for rank in map(first_rank, worked) if rank is not None}
         dtypes.append(dtype)
     if not dtypes:
@@ -91,7 +107,7 @@ def is_stochastic(call: Call) -> bool:
 
     seed()
     before, before_python = torch.get_rng_state(), random.getstate()
-    with _TaggedMode() as tags:
+    with _tag_watch() as tags:
         first = result(call)
     if not torch.equal(before, torch.get_rng_state()) or random.getstate() != before_python:
         return True
@@ -147,17 +163,16 @@ def _same(one: object, other: object) -> bool:
     return all(a.shape == b.shape and torch.allclose(a, b, rtol=1e-3, atol=1e-5, equal_nan=True) for a, b in pairs)
 
 
-def _TaggedMode() -> "object":  # noqa: N802 - makes an instance of a class that needs torch
+def _tag_watch() -> object:
+    """A dispatch mode whose `found` says whether an operator tagged nondeterministic_seeded ran."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Tagged(TorchDispatchMode):
-        """Notes whether an operator tagged nondeterministic_seeded ran."""
-
+    class TagWatch(TorchDispatchMode):
         found = False
 
         def __torch_dispatch__(self, func: object, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
             self.found = self.found or torch.Tag.nondeterministic_seeded in func.tags
             return func(*args, **(kwargs or {}))
 
-    return Tagged()
+    return TagWatch()
