@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ops6k.records import Reason
-from ops6k.screen.compare import changed_share, identical, tightly_equal
+from ops6k.screen.compare import changed_share, identical, output_hash, tightly_equal
 from ops6k.screen.dry_run import DryRun, dry_run_code
 from ops6k.screen.finding import Finding
 from ops6k.screen.resize import resized, size_constants, with_scaled
@@ -187,3 +187,17 @@ def test_size_constants_are_those_that_inputs_read_batch_first() -> None:
     code = TASK.replace("BATCH = 64\nWIDTH = 256", "WIDTH = 256\nHEADS = 8\nBATCH = 64")
     assert size_constants(code) == ["BATCH", "WIDTH"]
     assert "BATCH = 96\n" in with_scaled(code, "BATCH", 1.5)
+
+
+def test_a_model_that_casts_itself_to_bfloat16_can_be_dry_run() -> None:
+    code = TASK.replace("self.fc = nn.Linear(width, width)", "self.fc = nn.Linear(width, width)\n        self.to(torch.bfloat16)")
+    found = dry_run_code(code.replace("torch.randn(BATCH, WIDTH)", "torch.randn(BATCH, WIDTH, dtype=torch.bfloat16)"), TARGET)
+    assert isinstance(found, DryRun) and found.output_dtypes == ("bfloat16",)
+
+
+def test_the_hash_of_an_output_sees_values_places_shapes_and_dtypes() -> None:
+    x = torch.arange(12.0).reshape(3, 4)
+    others = [x + 1e-6, x.flip(0), x.reshape(4, 3), x.to(torch.float64), x.t().contiguous()]
+    hashes = {output_hash((value,)) for value in (x, *others)}
+    assert len(hashes) == 6 and output_hash((x.clone(),)) in hashes
+    assert output_hash((x, x + 1)) != output_hash((x + 1, x))

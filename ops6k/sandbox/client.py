@@ -161,6 +161,8 @@ class Sandbox:
 def _environment(device: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ALLOWED_ENVIRONMENT if name in os.environ}
     package_parent = str(Path(__file__).resolve().parents[2])
+    # Triton asks for a user name, and a child's user has none in the system's list.
+    kept |= {"USER": "sandbox", "LOGNAME": "sandbox"}
     kept |= {"PYTHONPATH": package_parent, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     # A child of a fork server reaches CUDA only if nothing before the fork initialised it: importing inductor asks for the
     # device, which with NVML does not create a context.

@@ -8,8 +8,9 @@ Attention is counted unfused (as the meta device decomposes it), so its bytes ar
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -106,7 +107,8 @@ def _lazy(finding: Finding) -> Finding:
 
 def _trace(task: Loaded, init_inputs: list, arguments: list) -> tuple[Graph, list[str], list[torch.Tensor], object]:
     """The ATen graph of forward, names of the state, tensor arguments and fake output."""
-    model = task.model(*init_inputs).eval()
+    with patch.object(torch.nn.Module, "_apply", _apply_anew):
+        model = task.model(*init_inputs).eval()
     state = {name: _moved(tensor) for name, tensor in (*model.named_parameters(), *model.named_buffers())}
     outputs = []
 
@@ -116,6 +118,19 @@ def _trace(task: Loaded, init_inputs: list, arguments: list) -> tuple[Graph, lis
 
     graph = make_fx(forward, tracing_mode="real", _allow_non_fake_inputs=False)(state, arguments).graph
     return graph, list(state), _tensors(arguments), outputs[0]
+
+
+def _apply_anew(module: torch.nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> torch.nn.Module:
+    """What self.to(torch.bfloat16) does, by new parameters: torch swaps fake ones in place, and they cannot be swapped."""
+    for child in module.children() if recurse else ():
+        _apply_anew(child, fn)
+    for name, parameter in module._parameters.items():
+        if parameter is not None:
+            module._parameters[name] = torch.nn.Parameter(fn(parameter), parameter.requires_grad)
+    for name, buffer in module._buffers.items():
+        if buffer is not None:
+            module._buffers[name] = fn(buffer)
+    return module
 
 
 def _moved(value: object) -> object:

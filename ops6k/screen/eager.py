@@ -204,8 +204,12 @@ def _mode_dependent(bench: Bench) -> bool:
 
 
 def _other_weights(bench: Bench) -> tuple[torch.Tensor, ...] | None:
-    """The output of a model with other weights; None where there are none."""
-    if not bench.model.state_dict():
+    """The output of a model whose every weight is another; None where some are fixed by design (tables, ramps) or none are there."""
+    weights = bench.model.state_dict()
+    other = attempt(lambda: make_model(bench.task, bench.device, OTHER_SEED))
+    if not weights or isinstance(other, Finding):
         return None
-    output = attempt(lambda: as_tuple(make_model(bench.task, bench.device, OTHER_SEED)(*bench.inputs)))
+    if any(not name.endswith("num_batches_tracked") and identical((tensor,), (weights[name],)) for name, tensor in other.state_dict().items()):
+        return None
+    output = attempt(lambda: as_tuple(other(*bench.inputs)))
     return None if isinstance(output, Finding) else output

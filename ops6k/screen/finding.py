@@ -28,6 +28,10 @@ def attempt(run: Callable[[], T], otherwise: Reason = Reason.RUNTIME) -> "T | Fi
         return Finding(_reason(error, otherwise), one_line(error))
 
 
+# The caching allocator of CUDA asks NVML when it is out of memory, and says only that NVML is not to be had in a jail.
+_OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "CUDA out of memory", "nvmlInit_v2_", "CUBLAS_STATUS_ALLOC_FAILED")
+
+
 def one_line(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:400]
@@ -36,7 +40,7 @@ def one_line(error: BaseException) -> str:
 def _reason(error: BaseException, otherwise: Reason) -> Reason:
     # By name: these classes live in private modules of torch that move between versions.
     name, text = type(error).__name__, str(error)
-    if isinstance(error, MemoryError) or name == "OutOfMemoryError" or "can't allocate memory" in text or "not enough memory" in text:
+    if isinstance(error, MemoryError) or name == "OutOfMemoryError" or any(phrase in text for phrase in _OUT_OF_MEMORY):
         return Reason.OUT_OF_MEMORY
     if name == "FakeTensorDeviceMismatchError" or "Expected all tensors to be on the same device" in text or "Device Propagation" in text:
         return Reason.DEVICE
