@@ -23,10 +23,10 @@ demo: venv  ## the whole way on this machine's CPU
 	$(BIN)/ops6k build --preset demo
 
 test: venv  ## every test that needs no GPU
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not gpu"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not gpu"
 
 test-fast: venv  ## the tests that take seconds
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not gpu and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not gpu and not slow"
 
 lint: venv  ## ruff and the import contracts
 	$(BIN)/ruff check .

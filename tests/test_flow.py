@@ -20,7 +20,7 @@ from conftest import STAGE_NAMES, Project
 
 from ops6k import runner
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("prefect"), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import STAGE_NAMES, Project
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dvc")]
+pytestmark = pytest.mark.slow
 
 
 def test_repro_runs_every_stage_and_a_second_one_does_nothing(git_project: Project):
