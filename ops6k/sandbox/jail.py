@@ -62,6 +62,8 @@ def _needed(show: list[Path]) -> list[Path]:
     named += [part for name in ("LD_LIBRARY_PATH", "CUDA_HOME") for part in os.environ.get(name, "").split(":")]
     # The package's parent holds the project (its data, its .git): only the package itself is shown.
     package_parent = str(Path(__file__).parents[2])
+    # A virtual environment may be a link: both ends are needed.
+    named += [os.path.realpath(name) for name in named if name]
     paths = sorted({Path(name) for name in named if name.startswith("/") and os.path.exists(name) and name != package_parent})
     kept: list[Path] = []
     for path in paths:
