@@ -34,7 +34,10 @@ def calibrate(name: str, device: str) -> Target:
     unmeasured = Target(name, device, None, _torch(), 1, 0, "highest", False, 1.0, {"float32": 1.0}, 1.0, "")
     set_precision(unmeasured)
     with torch.device(device), torch.no_grad():
-        rates = {str(t).removeprefix("torch."): round(_matrix_gflops(device, t), 1) for t in (torch.float32, torch.bfloat16, torch.float16)}
+        rates = {
+            str(t).removeprefix("torch."): round(_matrix_gflops(device, t), 1)
+            for t in (torch.float32, torch.bfloat16, torch.float16)
+        }
         return Target(
             name=name,
             device=device,
@@ -54,7 +57,10 @@ def calibrate(name: str, device: str) -> Target:
 def write(target: Target, path: Path) -> Path:
     """The target as YAML, written aside and renamed."""
     with whole_file(path) as aside:
-        aside.write_text("# Made by `ops6k calibrate`; see ops6k/target.py for the fields and their units.\n" + yaml.safe_dump(asdict(target), sort_keys=False))
+        aside.write_text(
+            "# Made by `ops6k calibrate`; see ops6k/target.py for the fields and their units.\n"
+            + yaml.safe_dump(asdict(target), sort_keys=False)
+        )
     return path
 
 
@@ -73,7 +79,14 @@ def _bandwidth_gbs(device: str) -> float:
     """Geometric mean over common operators of bytes read and written per second."""
     x = torch.randn(ELEMENTS[device] // 1024, 1024)
     once, twice = x.numel() * 4, x.numel() * 8
-    runs = [(twice, lambda: x + 1), (twice, x.relu), (twice, x.sigmoid), (twice, lambda: x.softmax(-1)), (once, lambda: x.sum(-1)), (twice, lambda: x.mul(x))]
+    runs = [
+        (twice, lambda: x + 1),
+        (twice, x.relu),
+        (twice, x.sigmoid),
+        (twice, lambda: x.softmax(-1)),
+        (once, lambda: x.sum(-1)),
+        (twice, lambda: x.mul(x)),
+    ]
     return float(np.exp(np.mean([np.log(size / _median_ms(run, device) / 1e6) for size, run in runs])))
 
 

@@ -62,7 +62,11 @@ def _named(match: Match, names: dict[str, str]) -> str:
 
 
 def _judged(task: Given, verdict: Verdict, match: Match | None, near: list[Match], names: dict[str, str]) -> Judged:
-    evidence = {key: value for key, value in to_plain(verdict).items() if key not in ("candidate_id", "outcome", "reason") and value is not None}
+    evidence = {
+        key: value
+        for key, value in to_plain(verdict).items()
+        if key not in ("candidate_id", "outcome", "reason") and value is not None
+    }
     evidence["matches"] = [to_plain(m) for m in near]
     if match is None:
         return Judged(task.task_id, verdict.outcome, verdict.reason, evidence)
@@ -142,4 +146,7 @@ def _from_yaml(path: Path) -> list[Given]:
     for i, row in enumerate(rows):
         if not isinstance(row, dict) or not {"id", "code"} <= set(row) or not isinstance(row["code"], str):
             raise Ops6kError(f"{path}: entry {i} has no id and code")
-    return [Given(str(r["id"]), tuple(map(str, r["ops"])) if r.get("ops") is not None else None, r["code"], r.get("window")) for r in rows]
+    return [
+        Given(str(r["id"]), tuple(map(str, r["ops"])) if r.get("ops") is not None else None, r["code"], r.get("window"))
+        for r in rows
+    ]

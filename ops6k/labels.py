@@ -3,7 +3,18 @@
 Standard library only. Used by the text checks (labels against code), the composer, the harvest and the similarity index.
 """
 
-_PREFIXES = ("torch.nn.functional.", "torch.nn.", "torch.special.", "torch.linalg.", "torch.fft.", "torch.", "nn.functional.", "nn.", "F.", "Tensor.")
+_PREFIXES = (
+    "torch.nn.functional.",
+    "torch.nn.",
+    "torch.special.",
+    "torch.linalg.",
+    "torch.fft.",
+    "torch.",
+    "nn.functional.",
+    "nn.",
+    "F.",
+    "Tensor.",
+)
 
 # Squashed names that differ between a module and the function that it calls, and between two spellings of one function.
 _ALIASES = {

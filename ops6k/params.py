@@ -115,7 +115,9 @@ class DedupParams:
     def __post_init__(self) -> None:
         if set(self.rules) != set(_DEDUP_RULES):
             odd = sorted(set(self.rules) ^ set(_DEDUP_RULES))[0]
-            raise ValueError(f"rules: {odd!r} is {'unknown' if odd in self.rules else 'missing'}; needed: {', '.join(_DEDUP_RULES)}")
+            raise ValueError(
+                f"rules: {odd!r} is {'unknown' if odd in self.rules else 'missing'}; needed: {', '.join(_DEDUP_RULES)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +249,11 @@ def _record(kind: type, value: object, place: str) -> object:
         if needed and part.name not in value:
             raise ParamsError(f"{place}: key {part.name!r} is missing")
     try:
-        return kind(**{key: _typed(hints[key], part, f"{place}: {key}" if ":" not in place else f"{place}.{key}") for key, part in value.items()})
+        return kind(
+            **{
+                key: _typed(hints[key], part, f"{place}: {key}" if ":" not in place else f"{place}.{key}")
+                for key, part in value.items()
+            }
+        )
     except ValueError as error:
         raise ParamsError(f"{place}: {error}") from None

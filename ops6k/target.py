@@ -63,9 +63,15 @@ def require_machine(target: Target) -> None:
     version = ".".join(torch.__version__.split(".")[:2])
     if target.device == "cuda":
         if not torch.cuda.is_available():
-            raise TargetMismatch(f"target {target.name} wants {target.device_name}; this machine has no CUDA device (see `target` in params.yaml)")
+            raise TargetMismatch(
+                f"target {target.name} wants {target.device_name}; this machine has no CUDA device (see `target` in params.yaml)"
+            )
         found = torch.cuda.get_device_name()
         if found != target.device_name:
-            raise TargetMismatch(f"target {target.name} wants {target.device_name}, this machine has {found}; `ops6k calibrate` makes a target for it")
+            raise TargetMismatch(
+                f"target {target.name} wants {target.device_name}, this machine has {found}; `ops6k calibrate` makes a target for it"
+            )
     if version != target.torch:
-        raise TargetMismatch(f"target {target.name} was measured with torch {target.torch}, installed is {version}; `ops6k calibrate` makes a target for it")
+        raise TargetMismatch(
+            f"target {target.name} was measured with torch {target.torch}, installed is {version}; `ops6k calibrate` makes a target for it"
+        )

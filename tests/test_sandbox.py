@@ -111,7 +111,10 @@ def test_what_a_child_leaves_running_is_killed(ended: dict[str, Ended]) -> None:
 def test_a_child_reaches_no_network() -> None:
     import socket
 
-    with socket.create_server(("127.0.0.1", 0)) as server, Sandbox(device="cpu", workers=1, preload="json", show=[TESTS]) as sandbox:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        Sandbox(device="cpu", workers=1, preload="json", show=[TESTS]) as sandbox,
+    ):
         job = Job("connect", f"{HERE}:connect", {"port": server.getsockname()[1]}, 30.0, 1.0)
         (end,) = sandbox.map([job])
         if end.answer == {}:
@@ -122,7 +125,13 @@ def test_a_child_reaches_no_network() -> None:
 def test_a_child_finds_no_files_of_the_project_nor_of_its_user(tmp_path: Path) -> None:
     secret = tmp_path / "token"
     secret.write_text("canary-in-a-file")
-    paths = [str(secret), str(TESTS.parent / "params.yaml"), f"/proc/{os.getpid()}/environ", "/etc/passwd", str(Path.home() / ".bashrc")]
+    paths = [
+        str(secret),
+        str(TESTS.parent / "params.yaml"),
+        f"/proc/{os.getpid()}/environ",
+        "/etc/passwd",
+        str(Path.home() / ".bashrc"),
+    ]
     with Sandbox(device="cpu", workers=1, preload="json", show=[TESTS]) as sandbox:
         (end,) = sandbox.map([Job("read", f"{HERE}:read_files", {"paths": paths}, 30.0, 1.0)])
         if sandbox.jail_refused:

@@ -15,7 +15,7 @@ from ops6k.target import Target
 
 TARGET = Target("test", "cpu", None, "2.13", 1, 4, "highest", False, 10.0, {"float32": 50.0}, 5.0, "made up for tests")
 
-TASK = '''
+TASK = """
 import torch
 import torch.nn as nn
 
@@ -34,7 +34,7 @@ def get_inputs():
 
 def get_init_inputs():
     return [WIDTH]
-'''
+"""
 OPS = ("nn.Linear", "torch.tanh")
 
 
@@ -116,14 +116,20 @@ def test_arithmetic_and_shape_operators_need_no_label_but_may_have_one() -> None
 
 
 def test_an_operator_inside_a_helper_module_counts() -> None:
-    code = TASK.replace("class Model", "class Block(nn.Module):\n    def forward(self, x):\n        return torch.exp(x)\n\nclass Model")
-    code = code.replace("self.fc = ", "self.block = Block()\n        self.fc = ").replace("self.fc(x))", "self.fc(self.block(x)))")
+    code = TASK.replace(
+        "class Model", "class Block(nn.Module):\n    def forward(self, x):\n        return torch.exp(x)\n\nclass Model"
+    )
+    code = code.replace("self.fc = ", "self.block = Block()\n        self.fc = ").replace(
+        "self.fc(x))", "self.fc(self.block(x)))"
+    )
     assert reason(code, (*OPS, "torch.exp")) is None
     assert reason(code) == "invalid/label"
 
 
 def test_a_label_of_transformers_needs_a_helper_of_that_name() -> None:
-    code = TASK.replace("class Model", "class NewGELU(nn.Module):\n    def forward(self, x):\n        return x * torch.sigmoid(x)\n\nclass Model")
+    code = TASK.replace(
+        "class Model", "class NewGELU(nn.Module):\n    def forward(self, x):\n        return x * torch.sigmoid(x)\n\nclass Model"
+    )
     code = code.replace("self.fc = ", "self.act = NewGELU()\n        self.fc = ").replace("torch.tanh(", "self.act(")
     assert reason(code, ("nn.Linear", "transformers.NewGELU")) is None
     assert reason(code, ("nn.Linear", "transformers.FastGELU")) == "invalid/label"
@@ -150,7 +156,9 @@ def test_two_terabytes_are_counted_without_being_allocated() -> None:
 def test_a_tensor_left_on_the_cpu_is_found_without_an_accelerator() -> None:
     found = dry_run_code(TASK.replace("torch.tanh(self.fc(x))", "torch.tanh(self.fc(x)) * torch.arange(256)"), TARGET)
     assert isinstance(found, Finding) and found.reason is Reason.DEVICE
-    moved = dry_run_code(TASK.replace("torch.tanh(self.fc(x))", "torch.tanh(self.fc(x)) * torch.arange(256, device=x.device)"), TARGET)
+    moved = dry_run_code(
+        TASK.replace("torch.tanh(self.fc(x))", "torch.tanh(self.fc(x)) * torch.arange(256, device=x.device)"), TARGET
+    )
     assert isinstance(moved, DryRun)
 
 

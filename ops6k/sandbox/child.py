@@ -42,10 +42,10 @@ def run(home: Path, spec: dict, settings: dict) -> None:
         aside.write_text(json.dumps(answer), encoding="utf-8")
         os.replace(aside, home / "answer.json")
         status = 0
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
     finally:
+        if sys.exc_info()[0] is not None:
+            traceback.print_exc()
+            sys.stderr.flush()
         # Threads and exit handlers that a candidate left must not keep the process or change its answer.
         os._exit(status)
 

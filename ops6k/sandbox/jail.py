@@ -17,7 +17,14 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 
 MS_RDONLY, MS_NOSUID, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 32, 4096, 16384, 1 << 18
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/sys", "/nix/store")
-CONFIGURATION = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/nsswitch.conf")
+CONFIGURATION = (
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/alternatives",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+)
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
@@ -58,7 +65,15 @@ def enter(folder: Path, show: list[Path]) -> None:
 
 def _needed(show: list[Path]) -> list[Path]:
     """Existing paths that Python, its packages and compilers are read from, outermost first, none below another."""
-    named = [*map(str, show), *SYSTEM, *CONFIGURATION, sys.base_prefix, sys.prefix, *filter(None, sys.path), str(Path(__file__).parents[1])]
+    named = [
+        *map(str, show),
+        *SYSTEM,
+        *CONFIGURATION,
+        sys.base_prefix,
+        sys.prefix,
+        *filter(None, sys.path),
+        str(Path(__file__).parents[1]),
+    ]
     named += [part for name in ("LD_LIBRARY_PATH", "CUDA_HOME") for part in os.environ.get(name, "").split(":")]
     # The package's parent holds the project (its data, its .git): only the package itself is shown.
     package_parent = str(Path(__file__).parents[2])

@@ -84,7 +84,11 @@ def _fork(job_id: str, settings: dict, taken: set[int]) -> Running:
     home = Path(job_id).absolute()
     spec = json.loads((home / "job.json").read_text(encoding="utf-8"))
     # A user of its own for each running child: they cannot signal, trace or read one another.
-    user = next(uid for uid in range(FIRST_USER, FIRST_USER + 10_000) if uid not in taken) if os.geteuid() == 0 and not settings["jail"] else 0
+    user = (
+        next(uid for uid in range(FIRST_USER, FIRST_USER + 10_000) if uid not in taken)
+        if os.geteuid() == 0 and not settings["jail"]
+        else 0
+    )
     if user:
         os.chown(home, user, user)
     sys.stdout.flush()

@@ -18,7 +18,9 @@ def main() -> int:
     parser.add_argument("--deadline-s", type=float, help="begin no candidate after so many seconds")
     given = parser.parse_args()
     try:
-        shards = fill_shards(params.load(given.params, preset=given.preset, settings=given.settings), given.data, given.deadline_s)
+        shards = fill_shards(
+            params.load(given.params, preset=given.preset, settings=given.settings), given.data, given.deadline_s
+        )
     except Ops6kError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -29,7 +29,10 @@ def changed_share(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> 
 
 def identical(first: tuple[torch.Tensor, ...], second: tuple[torch.Tensor, ...]) -> bool:
     """Bit for bit, NaN equal to NaN."""
-    return all(a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | ((a != a) & (b != b))).all()) for a, b in zip(first, second, strict=True))
+    return all(
+        a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | ((a != a) & (b != b))).all())
+        for a, b in zip(first, second, strict=True)
+    )
 
 
 def tightly_equal(first: tuple[torch.Tensor, ...], second: tuple[torch.Tensor, ...]) -> bool:
@@ -55,7 +58,11 @@ def output_hash(output: tuple[torch.Tensor, ...]) -> str:
 
 def _integer_sums(tensor: torch.Tensor, block: int = 2**24) -> tuple[int, int]:
     """Sum and position-weighted sum of the elements' bits as integers, modulo 2^64."""
-    bits = tensor.contiguous().view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.element_size()]).flatten()
+    bits = (
+        tensor.contiguous()
+        .view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.element_size()])
+        .flatten()
+    )
     plain = weighted = 0
     for start in range(0, bits.numel(), block):
         part = bits[start : start + block].to(torch.int64)

@@ -35,13 +35,19 @@ def conditioning(bench: "Bench") -> Finding | None:
 
 def _coarsest(bench: "Bench", output: torch.Tensor) -> torch.dtype:
     """The roughest floating dtype among inputs, state and output."""
-    found = {t.dtype for t in (output, *bench.model.state_dict().values(), *bench.inputs) if isinstance(t, torch.Tensor) and t.is_floating_point()}
+    found = {
+        t.dtype
+        for t in (output, *bench.model.state_dict().values(), *bench.inputs)
+        if isinstance(t, torch.Tensor) and t.is_floating_point()
+    }
     return next((dtype for dtype in (torch.bfloat16, torch.float16, torch.float32) if dtype in found), torch.float64)
 
 
 def _in_float64(bench: "Bench") -> tuple[torch.Tensor, ...]:
     model = copy.deepcopy(bench.model).double()
-    arguments = torch.utils._pytree.tree_map_only(torch.Tensor, lambda x: x.double() if x.is_floating_point() else x, bench.inputs)
+    arguments = torch.utils._pytree.tree_map_only(
+        torch.Tensor, lambda x: x.double() if x.is_floating_point() else x, bench.inputs
+    )
     return as_tuple(model(*arguments))
 
 

@@ -97,7 +97,9 @@ class Course:
         self.step = "done"
 
     def _rejection(self, finding: Finding, phase: str) -> Verdict:
-        return Verdict(self.candidate.candidate_id, finding.reason.outcome, finding.reason, finding.message, phase, work=self.work)
+        return Verdict(
+            self.candidate.candidate_id, finding.reason.outcome, finding.reason, finding.message, phase, work=self.work
+        )
 
     def _job(self, function: str, payload: dict, timeout_s: float, memory_gib: float) -> Job:
         self.jobs_made += 1
@@ -147,4 +149,3 @@ class Course:
         self.derived.append(self.candidate)
         self.work, self.seconds, self.retried = None, None, False
         return self.first()
-

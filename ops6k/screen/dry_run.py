@@ -58,7 +58,10 @@ def dry_run_code(code: str, target: Target) -> DryRun | Finding:
 
 def dry_run(task: Loaded, init_inputs: list, target: Target) -> DryRun | Finding:
     """The dry run of a loaded task; never raises for what the task does. init_inputs: real, as the task gives them."""
-    with FakeTensorMode(shape_env=ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)) as fake, torch.no_grad():
+    with (
+        FakeTensorMode(shape_env=ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)) as fake,
+        torch.no_grad(),
+    ):
         arguments = _fake_inputs(task)
         if isinstance(arguments, Finding):
             return arguments
@@ -88,7 +91,9 @@ def _fake_inputs(task: Loaded) -> list | Finding:
     drawn = [attempt(task.get_inputs), attempt(task.get_inputs)]
     for arguments in drawn:
         if isinstance(arguments, Finding):
-            return Finding(Reason.STRUCTURE, f"get_inputs: {arguments.message}") if arguments.reason is Reason.COMPILE else arguments
+            return (
+                Finding(Reason.STRUCTURE, f"get_inputs: {arguments.message}") if arguments.reason is Reason.COMPILE else arguments
+            )
         if not isinstance(arguments, list | tuple):
             return Finding(Reason.STRUCTURE, f"get_inputs returns {type(arguments).__name__}, not a list")
     first, second = ([(tuple(x.shape), x.dtype) for x in _tensors(list(arguments))] for arguments in drawn)
@@ -264,4 +269,3 @@ def _allocates(node: Node) -> bool:
     if node.target is operator.getitem:
         return False
     return not (getattr(node.target, "is_view", False) or _name(node) in ("_unsafe_view", "_reshape_alias", "detach"))
-

@@ -75,7 +75,9 @@ class Bench:
 
 def set_up(task: Loaded, device: str, limits: Limits, ops: tuple[str, ...]) -> Bench | Finding:
     """Model and inputs, made once."""
-    return attempt(lambda: Bench(task, device, limits, ops, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0])))
+    return attempt(
+        lambda: Bench(task, device, limits, ops, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0]))
+    )
 
 
 def eager_finding(bench: Bench) -> Finding | None:
@@ -139,7 +141,9 @@ def twins_agree(bench: Bench) -> Finding | None:
     if isinstance(output, Finding):
         return output
     if not tightly_equal(bench.outputs, output):
-        return Finding(Reason.INIT, "a second instance with the same state dict computes something else: state outside the state dict")
+        return Finding(
+            Reason.INIT, "a second instance with the same state dict computes something else: state outside the state dict"
+        )
     return None
 
 
@@ -209,7 +213,10 @@ def _other_weights(bench: Bench) -> tuple[torch.Tensor, ...] | None:
     other = attempt(lambda: make_model(bench.task, bench.device, OTHER_SEED))
     if not weights or isinstance(other, Finding):
         return None
-    if any(not name.endswith("num_batches_tracked") and identical((tensor,), (weights[name],)) for name, tensor in other.state_dict().items()):
+    if any(
+        not name.endswith("num_batches_tracked") and identical((tensor,), (weights[name],))
+        for name, tensor in other.state_dict().items()
+    ):
         return None
     output = attempt(lambda: as_tuple(other(*bench.inputs)))
     return None if isinstance(output, Finding) else output

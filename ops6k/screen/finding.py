@@ -24,12 +24,18 @@ def attempt(run: Callable[[], T], otherwise: Reason = Reason.RUNTIME) -> "T | Fi
     """
     try:
         return run()
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the one place for it
         return Finding(_reason(error, otherwise), one_line(error))
 
 
 # The caching allocator of CUDA asks NVML when it is out of memory, and says only that NVML is not to be had in a jail.
-_OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "CUDA out of memory", "nvmlInit_v2_", "CUBLAS_STATUS_ALLOC_FAILED")
+_OUT_OF_MEMORY = (
+    "can't allocate memory",
+    "not enough memory",
+    "CUDA out of memory",
+    "nvmlInit_v2_",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+)
 
 
 def one_line(error: BaseException) -> str:
@@ -42,7 +48,11 @@ def _reason(error: BaseException, otherwise: Reason) -> Reason:
     name, text = type(error).__name__, str(error)
     if isinstance(error, MemoryError) or name == "OutOfMemoryError" or any(phrase in text for phrase in _OUT_OF_MEMORY):
         return Reason.OUT_OF_MEMORY
-    if name == "FakeTensorDeviceMismatchError" or "Expected all tensors to be on the same device" in text or "Device Propagation" in text:
+    if (
+        name == "FakeTensorDeviceMismatchError"
+        or "Expected all tensors to be on the same device" in text
+        or "Device Propagation" in text
+    ):
         return Reason.DEVICE
     if name == "DynamicOutputShapeException":
         return Reason.DYNAMIC_SHAPE

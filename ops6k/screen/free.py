@@ -32,7 +32,9 @@ def finding(bench: "Bench", other_weights: tuple[torch.Tensor, ...] | None) -> F
     return None
 
 
-def _answers(bench: "Bench", i: int, output: torch.Tensor, other_weights: tuple[torch.Tensor, ...] | None) -> Iterator[tuple[str, torch.Tensor]]:
+def _answers(
+    bench: "Bench", i: int, output: torch.Tensor, other_weights: tuple[torch.Tensor, ...] | None
+) -> Iterator[tuple[str, torch.Tensor]]:
     yield "zeros", torch.zeros_like(output)
     middle = output.flatten()[:: max(1, output.numel() // 100_000)].double().median()
     yield f"the scalar {middle.item():.4g}", torch.full_like(output, middle.to(output.dtype).item())

@@ -60,7 +60,10 @@ def _init_finding(first: object, second: object) -> Finding | None:
     if any(isinstance(leaf, torch.nn.Module) for leaf in leaves):
         return Finding(Reason.STRUCTURE, "get_init_inputs returns a live module, which two models would share")
     described = [
-        [(tuple(x.shape), x.dtype) if isinstance(x, torch.Tensor) else repr(x) for x in torch.utils._pytree.tree_leaves(list(drawn))]
+        [
+            (tuple(x.shape), x.dtype) if isinstance(x, torch.Tensor) else repr(x)
+            for x in torch.utils._pytree.tree_leaves(list(drawn))
+        ]
         for drawn in (first, second)
     ]
     if described[0] != described[1]:
@@ -146,7 +149,12 @@ class _Run:
         return _window_finding(self.timing, self.limits)
 
     def _verdict(self, finding: Finding | None, phase: str) -> Verdict:
-        kept = {"work": self.work, "seconds": from_plain(PhaseSeconds, self.seconds), "checks": self.checks, "timing": self.timing}
+        kept = {
+            "work": self.work,
+            "seconds": from_plain(PhaseSeconds, self.seconds),
+            "checks": self.checks,
+            "timing": self.timing,
+        }
         if finding is not None:
             return _rejected(self.payload["candidate_id"], finding, phase, **kept)
         message = f"{self.timing.eager_ms:.3g} ms eager, {self.timing.compiled_ms:.3g} ms compiled"
@@ -186,7 +194,9 @@ def environment(target: Target) -> Environment:
 
 def _driver() -> str | None:
     path = Path("/proc/driver/nvidia/version")
-    return next((word for word in path.read_text().split() if word[:1].isdigit() and "." in word), None) if path.exists() else None
+    return (
+        next((word for word in path.read_text().split() if word[:1].isdigit() and "." in word), None) if path.exists() else None
+    )
 
 
 def _triton() -> str | None:

@@ -15,7 +15,9 @@ from ops6k.screen.finding import Finding
 
 _MODULE_ROOTS = ("torch", "nn", "F")
 _NOT_TENSORS = ("math", "functools", "itertools", "collections", "typing")
-_NOT_OPERATORS = frozenset(("nograd", "manualseed", "generator", "iscompiling", "isdynamocompiling", "finfo", "iinfo", "inferencemode"))
+_NOT_OPERATORS = frozenset(
+    ("nograd", "manualseed", "generator", "iscompiling", "isdynamocompiling", "finfo", "iinfo", "inferencemode")
+)
 
 
 def finding(tree: ast.Module, ops: tuple[str, ...]) -> Finding | None:
@@ -120,9 +122,19 @@ def _built(init: ast.FunctionDef) -> dict[str, list[str]]:
     built: dict[str, list[str]] = {}
     for node in ast.walk(init):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            names = [d for call in ast.walk(node.value) if isinstance(call, ast.Call) and (d := _dotted(call.func)) and _constructs(d)]
+            names = [
+                d for call in ast.walk(node.value) if isinstance(call, ast.Call) and (d := _dotted(call.func)) and _constructs(d)
+            ]
             # nn.TransformerEncoderLayer(activation=F.gelu), self.act = torch.tanh: functions kept as attributes.
-            names += [d for n in ast.walk(node.value) if isinstance(n, ast.Attribute) and (d := _dotted(n)) and d.startswith(("F.", "torch.")) and d.count(".") == 1 and _is_function(d)]
+            names += [
+                d
+                for n in ast.walk(node.value)
+                if isinstance(n, ast.Attribute)
+                and (d := _dotted(n))
+                and d.startswith(("F.", "torch."))
+                and d.count(".") == 1
+                and _is_function(d)
+            ]
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 if isinstance(target, ast.Attribute) and _is_self(target.value):
@@ -167,5 +179,24 @@ def tensor_methods() -> frozenset[str]:
     """Names of the public methods of a tensor that compute."""
     import torch
 
-    plain = {"backward", "requires_grad_", "register_hook", "apply_", "map_", "cpu", "cuda", "item", "tolist", "numpy", "stride", "is_contiguous", "dim", "nelement", "element_size"}
-    return frozenset(name for name in dir(torch.Tensor) if not name.startswith("_") and callable(getattr(torch.Tensor, name))) - plain
+    plain = {
+        "backward",
+        "requires_grad_",
+        "register_hook",
+        "apply_",
+        "map_",
+        "cpu",
+        "cuda",
+        "item",
+        "tolist",
+        "numpy",
+        "stride",
+        "is_contiguous",
+        "dim",
+        "nelement",
+        "element_size",
+    }
+    return (
+        frozenset(name for name in dir(torch.Tensor) if not name.startswith("_") and callable(getattr(torch.Tensor, name)))
+        - plain
+    )

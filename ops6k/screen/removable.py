@@ -124,7 +124,9 @@ def finding(bench: "Bench", ops: tuple[str, ...]) -> Finding | None:
         bench.op_effect = 0.0
         return Finding(Reason.REMOVABLE_OP, f"{declared[idle.operator]} returns its argument as it is")
     calls = watch.calls[:MAX_CALLS]
-    effects = {call.number: _least_effect(bench, call, bench.inputs, bench.outputs) for call in calls if call.operator in declared}
+    effects = {
+        call.number: _least_effect(bench, call, bench.inputs, bench.outputs) for call in calls if call.operator in declared
+    }
     if effects:
         bench.op_effect = min(share for share, _ in effects.values())
     by_operator: dict[str, list[Call]] = defaultdict(list)

@@ -13,7 +13,21 @@ from ops6k.screen.instances import set_precision
 from ops6k.store import from_plain
 from ops6k.target import Target
 
-BATCH_LIKE = ("batch", "bs", "rows", "tokens", "num_samples", "n_samples", "seq", "length", "frames", "points", "height", "width", "size")
+BATCH_LIKE = (
+    "batch",
+    "bs",
+    "rows",
+    "tokens",
+    "num_samples",
+    "n_samples",
+    "seq",
+    "length",
+    "frames",
+    "points",
+    "height",
+    "width",
+    "size",
+)
 CLOSE = 1.5
 """A prediction within this factor of what is wanted is close enough to stop."""
 

@@ -13,7 +13,20 @@ from types import ModuleType
 from ops6k.records import Reason
 from ops6k.screen.finding import Finding
 
-IMPORTS = ("torch", "math", "typing", "functools", "itertools", "collections", "collections.abc", "dataclasses", "enum", "abc", "numbers", "__future__")
+IMPORTS = (
+    "torch",
+    "math",
+    "typing",
+    "functools",
+    "itertools",
+    "collections",
+    "collections.abc",
+    "dataclasses",
+    "enum",
+    "abc",
+    "numbers",
+    "__future__",
+)
 
 _BUILTINS_REFUSED = frozenset(
     """eval exec compile open breakpoint getattr setattr delattr hasattr globals locals vars dir help exit quit memoryview
@@ -28,7 +41,9 @@ _ATTRIBUTES_REFUSED = frozenset(
     use_deterministic_algorithms set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal __dict__ load_state_dict
     get_rng_state""".split()
 )
-_TORCH_MODULES = frozenset("nn nn.functional nn.init nn.utils nn.utils.parametrizations nn.parameter fft linalg special compiler autograd.functional nn.attention".split())
+_TORCH_MODULES = frozenset(
+    "nn nn.functional nn.init nn.utils nn.utils.parametrizations nn.parameter fft linalg special compiler autograd.functional nn.attention".split()
+)
 _TORCH_REFUSED = frozenset(
     """load save compile from_file import_ir_module import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema
     parse_type_comment read_vitals set_vital fork wait vmap cond set_warn_always frombuffer from_dlpack to_dlpack from_numpy asarray
@@ -52,7 +67,10 @@ def _imported(tree: ast.Module) -> list[tuple[str, str]]:
     pairs = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            pairs += [(alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0]) for alias in node.names]
+            pairs += [
+                (alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0])
+                for alias in node.names
+            ]
         elif isinstance(node, ast.ImportFrom):
             pairs += [(alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names]
     return pairs

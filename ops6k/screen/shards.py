@@ -47,7 +47,9 @@ class Shard:
 def rules_of(params: Params, *, window: bool = True, judge_labels: bool = True) -> Rules:
     """The rules that params.yaml sets."""
     target = targets.load(params.path(params.target))
-    return Rules(target, limits_of(params.screen, target, window=window), params.screen.resize_rounds, _recorded(params), judge_labels)
+    return Rules(
+        target, limits_of(params.screen, target, window=window), params.screen.resize_rounds, _recorded(params), judge_labels
+    )
 
 
 def _recorded(params: Params) -> dict[str, Timing]:
@@ -60,7 +62,13 @@ def _recorded(params: Params) -> dict[str, Timing]:
 def shards_of(candidates: Sequence[Candidate], rules: Rules, params: Params, work: Path) -> list[Shard]:
     """The shards of a list of candidates under these rules; nothing is made."""
     replay = params.path(params.screen.replay_times) / "verdicts.parquet" if params.screen.replay_times else None
-    key = fingerprint(to_plain(rules.limits), to_plain(rules.target), rules.resize_rounds, code_hash(*CHECKING_CODE), files_hash(replay) if replay else None)
+    key = fingerprint(
+        to_plain(rules.limits),
+        to_plain(rules.target),
+        rules.resize_rounds,
+        code_hash(*CHECKING_CODE),
+        files_hash(replay) if replay else None,
+    )
     size = params.screen.shard_rows
     chunks = [tuple(candidates[i : i + size]) for i in range(0, len(candidates), size)]
     return [Shard(work / key / f"{fingerprint([c.candidate_id for c in chunk])}.parquet", chunk) for chunk in chunks]
@@ -162,4 +170,6 @@ def _require_control(sandbox: Sandbox, rules: Rules) -> None:
         pass
     verdict = course.verdicts[-1]
     if verdict.outcome is not Outcome.ACCEPTED:
-        raise WorkerError(f"the screen refuses its own control task on this machine: {verdict.reason} in {verdict.phase}: {verdict.message}")
+        raise WorkerError(
+            f"the screen refuses its own control task on this machine: {verdict.reason} in {verdict.phase}: {verdict.message}"
+        )

@@ -53,14 +53,18 @@ def _python_number(model: ast.ClassDef) -> Finding | None:
             for part in node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else [node.value]:
                 call = part.func if isinstance(part, ast.Call) else None
                 name = call.id if isinstance(call, ast.Name) else call.attr if isinstance(call, ast.Attribute) else ""
-                if name in ("float", "int", "bool", "item", "tolist") and (isinstance(call, ast.Name) or name in ("item", "tolist")):
+                if name in ("float", "int", "bool", "item", "tolist") and (
+                    isinstance(call, ast.Name) or name in ("item", "tolist")
+                ):
                     return Finding(Reason.OUTPUT_TYPE, f"line {node.lineno}: forward returns a Python number ({name})")
     return None
 
 
 def module_values_in_forward(tree: ast.Module) -> Finding | None:
     """A module-level value that is read where the model computes: such a task cannot be resized by its constructor."""
-    values = {name.id for node in tree.body for target in _targets(node) for name in ast.walk(target) if isinstance(name, ast.Name)}
+    values = {
+        name.id for node in tree.body for target in _targets(node) for name in ast.walk(target) if isinstance(name, ast.Name)
+    }
     for function in computing_functions(tree):
         local = {arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)}
         local |= {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

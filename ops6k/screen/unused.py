@@ -54,9 +54,9 @@ def _unused_attribute(cls: ast.ClassDef) -> str | None:
 def _made(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _makes_state(node.value):
         yield from (t.attr for t in node.targets if isinstance(t, ast.Attribute) and _is_self(t.value))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("register_buffer", "register_parameter"):
-        if node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
-            yield node.args[0].value
+    registers = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("register_")
+    if registers and node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+        yield node.args[0].value
 
 
 def _makes_state(call: ast.Call) -> bool:
@@ -68,7 +68,9 @@ def _makes_state(call: ast.Call) -> bool:
 def _passed_on(cls: ast.ClassDef, name: str) -> bool:
     """self.name is handed to another constructor in __init__ (nn.Sequential(self.a, self.b), tied weights)."""
     for node in ast.walk(cls):
-        if isinstance(node, ast.Assign) and any(isinstance(n, ast.Attribute) and n.attr == name and _is_self(n.value) for n in ast.walk(node.value)):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(n, ast.Attribute) and n.attr == name and _is_self(n.value) for n in ast.walk(node.value)
+        ):
             return True
     return False
 
@@ -81,16 +83,29 @@ def _dead_assignments(body: list[ast.stmt]) -> Iterator[ast.Assign]:
     """Assignments to plain names whose value is overwritten in the same block, or the function ends, before any read."""
     everything = ast.Module(body=body, type_ignores=[])
     for i, statement in enumerate(body):
-        if not isinstance(statement, ast.Assign) or not any(isinstance(n, ast.Call | ast.BinOp) for n in ast.walk(statement.value)):
+        if not isinstance(statement, ast.Assign) or not any(
+            isinstance(n, ast.Call | ast.BinOp) for n in ast.walk(statement.value)
+        ):
             continue
-        names = [n.id for target in statement.targets for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        names = [
+            n.id
+            for target in statement.targets
+            for n in ast.walk(target)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        ]
         plain = all(isinstance(t, ast.Name | ast.Tuple) for t in statement.targets)
         if plain and names and all(_is_dead(name, body[i + 1 :], everything, statement) for name in names):
             yield statement
 
 
 def _is_dead(name: str, rest: list[ast.stmt], everything: ast.Module, statement: ast.Assign) -> bool:
-    elsewhere = {n.id for s in everything.body if s is not statement for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    elsewhere = {
+        n.id
+        for s in everything.body
+        if s is not statement
+        for n in ast.walk(s)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    }
     if name not in elsewhere:
         return True
     for later in rest:
