@@ -7,7 +7,7 @@ import numpy as np
 
 from ops6k.dedup.index import Reference
 from ops6k.dedup.neighbours import Exact, multiset, pairs_in_order
-from ops6k.dedup.subject import Known, traces_agree
+from ops6k.dedup.subject import Known, signature, traces_agree
 from ops6k.params import DedupParams
 from ops6k.records import Match, Reason
 
@@ -25,7 +25,7 @@ class Benchmarks:
         self.operators = Exact([multiset(r.operators) for r in references])
         self.sequences = Exact([pairs_in_order(r.aten or ()) for r in references])
         self.by_canonical = _first(references, lambda r: r.canonical)
-        self.by_aten = _first(references, lambda r: r.aten or None)
+        self.by_aten = _first(references, lambda r: signature(r.aten, r.arguments))
         self.by_flow: dict[str | None, list[int]] = defaultdict(list)
         self.contained: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, reference in enumerate(references):
@@ -54,7 +54,7 @@ class Benchmarks:
     def _graph(self, known: Known) -> Match | None:
         """Equal, or the nearest by neighbouring pairs of ATen operators."""
         aten = known.aten
-        number = self.by_aten.get(aten)
+        number = self.by_aten.get(signature(aten, known.arguments))
         if number is None and known.form and known.form.flow:
             same = (n for n in self.by_flow.get(known.form.flow, ()) if traces_agree(aten, self.references[n].aten))
             number = next(same, None)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from ops6k import store
 from ops6k.dedup.canonical import Canonical, canonical
 from ops6k.dedup.program import digest, model, parse
-from ops6k.dedup.subject import folded
+from ops6k.dedup.subject import arguments, folded
 from ops6k.errors import MissingInput
 
 FOLDER = Path("data/benchmarks")
@@ -87,6 +87,8 @@ class Reference:
     """Digest of the source's dataflow graph."""
     aten: tuple[str, ...] | None
     """ATen operators of a dry run in dataflow order, views dropped, repeated steps once; None where it does not run."""
+    arguments: int | None = None
+    """Of forward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,7 @@ def references_of(taken: Sequence[Source], benchmark: str, trace: Trace | None =
                 form.operators,
                 form.flow,
                 None,
+                arguments(one.code),
             )
             for one, form in kept
         ]

@@ -1,8 +1,13 @@
 """One accepted task, and what it is compared by."""
 
+import ast
 from dataclasses import dataclass, field
 
 from ops6k.dedup.canonical import Canonical
+
+SHORT_SEQUENCE = 2
+"""So few ATen operators say little alone: x * mask and x * weight, both summed up along an axis, are two tasks. There the
+number of forward's arguments must be equal too."""
 
 LONGEST_UNFOLDED = 128
 """Only recurrences unrolled over time and very deep models have more ATen operators; the limit keeps mish(mish(x)) as it is."""
@@ -29,10 +34,31 @@ class Known:
     form: Canonical | None
     aten: tuple[str, ...] | None = field(init=False)
     """Folded."""
+    arguments: int | None = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", arguments(self.subject.code))
         aten = self.subject.aten
         object.__setattr__(self, "aten", folded(aten) if aten else None)
+
+
+def signature(aten: tuple[str, ...] | None, code_arguments: int | None) -> tuple | None:
+    """What two tasks of one ATen graph share; None without a dry run."""
+    if not aten:
+        return None
+    return (aten, code_arguments) if len(aten) <= SHORT_SEQUENCE else (aten, None)
+
+
+def arguments(code: str) -> int | None:
+    """How many arguments Model.forward takes; None where there is no such method."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return None
+    models = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    models = [node for node in models if node.name == "Model"] or models[-1:]
+    forward = next((m for c in models for m in c.body if isinstance(m, ast.FunctionDef) and m.name == "forward"), None)
+    return None if forward is None else len(forward.args.posonlyargs) + len(forward.args.args) - 1
 
 
 def folded(aten: tuple[str, ...]) -> tuple[str, ...]:
