@@ -122,6 +122,17 @@ def test_equal_aten_operators_are_contaminated_at_depth_one() -> None:
     ]
 
 
+def test_two_operators_on_a_weight_are_not_a_benchmark_problem_on_a_second_input() -> None:
+    aten = ("mul", "cumsum")
+    ours = Subject(
+        "ours", ("a", "b"), framed("self.w = nn.Parameter(torch.randn(64))", "return torch.cumsum(x * self.w, dim=-1)"), aten
+    )
+    masked = framed("", "return torch.cumsum(x * mask, dim=-1)").replace("forward(self, x)", "forward(self, x, mask)")
+    theirs = dataclasses.replace(reference(Subject("theirs", ("a", "b"), masked, aten)), arguments=2)
+    assert reasons([ours], [theirs]) == {}
+    assert reasons([Subject("copy", ("a", "b"), masked.replace("mask", "keep"), aten)], [theirs]) == {"copy": Reason.BENCHMARK}
+
+
 def test_known_aten_operators_outweigh_the_source() -> None:
     """Both traced and traced apart: equal source dataflow does not reject."""
     code = framed("", "return torch.linalg.vector_norm(x, dim=1)")
