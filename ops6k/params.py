@@ -5,6 +5,7 @@ Standard library and yaml only (the GPU side reads it). `preset` names an overla
 """
 
 import dataclasses
+import math
 import os
 import types
 import typing
@@ -18,12 +19,31 @@ from ops6k.errors import MissingInput, ParamsError
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """Bounds of a number, both allowed."""
+
+    low: float
+    high: float = math.inf
+
+
+Positive = typing.Annotated[float, Within(1e-9)]
+Share = typing.Annotated[float, Within(0.0, 1.0)]
+Count = typing.Annotated[int, Within(1)]
+CountOrNone = typing.Annotated[int, Within(0)]
+
+
+def _increasing(name: str, pair: tuple[float, ...]) -> None:
+    if len(pair) != 2 or not pair[0] < pair[1]:
+        raise ValueError(f"{name}: two numbers, the smaller first, not {list(pair)}")
+
+
+@dataclass(frozen=True, slots=True)
 class MixParams:
     """What the set is to be made of; shares sum to 1."""
 
-    depth: dict[int, float]
-    dtype: dict[str, float]
-    transformers: float
+    depth: dict[int, Share]
+    dtype: dict[typing.Literal["float32", "bfloat16", "float16"], Share]
+    transformers: Share
     """Share of rows that use an operator from transformers."""
 
     def __post_init__(self) -> None:
@@ -37,10 +57,10 @@ class MixParams:
 
 @dataclass(frozen=True, slots=True)
 class HarvestParams:
-    min_torch: int = 350
+    min_torch: CountOrNone = 350
     """Fewer usable torch operators stop the stage."""
-    min_transformers: int = 150
-    call_timeout_s: float = 20.0
+    min_transformers: CountOrNone = 150
+    call_timeout_s: Positive = 20.0
     """Wall time of the tries of one operator."""
 
 
@@ -50,39 +70,45 @@ class LlmParams:
     """None: OPENAI_BASE_URL, else the client's default."""
     model: str | None = None
     """None: OPS6K_MODEL."""
-    temperature: float = 1.0
-    max_output_tokens: int = 4096
-    concurrency: int = 8
-    timeout_s: float = 120.0
-    max_requests: int = 20000
+    temperature: typing.Annotated[float, Within(0.0, 2.0)] = 1.0
+    max_output_tokens: Count = 4096
+    concurrency: Count = 8
+    timeout_s: Positive = 120.0
+    max_requests: CountOrNone = 20000
 
 
 @dataclass(frozen=True, slots=True)
 class FuseParams:
     source: typing.Literal["composer", "llm"] = "composer"
-    candidates: int = 12000
-    target_ms: tuple[float, ...] = (1.2, 15.0)
+    candidates: Count = 12000
+    target_ms: tuple[Positive, ...] = (1.2, 15.0)
     """Predicted eager times are spread over this range."""
     llm: LlmParams = field(default_factory=LlmParams)
+
+    def __post_init__(self) -> None:
+        _increasing("target_ms", self.target_ms)
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenParams:
-    window_ms: tuple[float, ...] = (1.0, 100.0)
+    window_ms: tuple[Positive, ...] = (1.0, 100.0)
     """Eager device time; a candidate whose whole interval lies outside is out of range."""
-    tolerance: float = 1e-2
+    tolerance: Positive = 1e-2
     """The verifier's atol and rtol: what constancy is judged at."""
-    timeout_s: float = 120.0
+    timeout_s: Positive = 120.0
     """Wall time of one candidate, compile included; past it the verdict is unfinished."""
-    memory_gib: float = 24.0
+    memory_gib: Positive = 24.0
     """Largest predicted peak that may run; above it the candidate is out of range."""
-    workers: int = 0
+    workers: CountOrNone = 0
     """Children at once; 0: one per core."""
-    shard_rows: int = 16
-    resize_rounds: int = 2
+    shard_rows: Count = 16
+    resize_rounds: CountOrNone = 2
     """How often a task outside the window is resized and judged again."""
     replay_times: str | None = None
     """A verdicts folder whose measured times are used instead of measuring, candidate by candidate."""
+
+    def __post_init__(self) -> None:
+        _increasing("window_ms", self.window_ms)
 
 
 _DEDUP_RULES: dict[str, typing.Literal["reject", "flag"]] = {
@@ -101,15 +127,15 @@ _DEDUP_RULES: dict[str, typing.Literal["reject", "flag"]] = {
 @dataclass(frozen=True, slots=True)
 class DedupParams:
     benchmarks: tuple[str, ...] = ("data/benchmarks/kernelbench.parquet",)
-    jaccard: float = 0.9
+    jaccard: Share = 0.9
     """Exact Jaccard similarity of canonical 5-grams from which text counts as near."""
-    num_perm: int = 128
+    num_perm: typing.Annotated[int, Within(16, 4096)] = 128
     seed: int = 1
     rules: dict[str, typing.Literal["reject", "flag"]] = field(default_factory=lambda: dict(_DEDUP_RULES))
     """What a match does, by where/channel (the channels: ops6k/dedup/decide.py)."""
-    sized_depth: int = 2
+    sized_depth: CountOrNone = 2
     """Up to so many operators, another class of sizes is another task of the set; never against a benchmark."""
-    size_factor: float = 8.0
+    size_factor: typing.Annotated[float, Within(1.0)] = 8.0
     """Sizes within this factor are of one class; attributes (numbers under 16, fractions) must be equal."""
 
     def __post_init__(self) -> None:
@@ -122,20 +148,24 @@ class DedupParams:
 
 @dataclass(frozen=True, slots=True)
 class AssembleParams:
-    rows: int = 6000
-    splits: tuple[float, ...] = (0.9, 0.05, 0.05)
+    rows: Count = 6000
+    splits: tuple[Share, ...] = (0.9, 0.05, 0.05)
     """train, validation, test."""
     short: typing.Literal["allow", "stop"] = "stop"
     """What to do when there are fewer accepted tasks than rows."""
 
+    def __post_init__(self) -> None:
+        if len(self.splits) != 3 or abs(sum(self.splits) - 1) > 1e-3:
+            raise ValueError(f"splits: three shares that sum to 1, not {list(self.splits)}")
+
 
 @dataclass(frozen=True, slots=True)
 class TrainParams:
-    tasks: int = 400
+    tasks: Count = 400
     """At most so many tasks are measured under plans."""
-    steps: int = 20000
+    steps: Count = 20000
     """Environment steps of PPO."""
-    repeats: int = 15
+    repeats: typing.Annotated[int, Within(3)] = 15
     """Paired repeats of one measurement."""
     replay_times: str | None = None
     """A plan_times.parquet whose times are used instead of measuring."""
@@ -151,7 +181,7 @@ class PublishParams:
 @dataclass(frozen=True, slots=True)
 class Params:
     preset: str
-    seed: int
+    seed: CountOrNone
     target: str
     mix: MixParams
     harvest: HarvestParams
@@ -214,6 +244,8 @@ def _typed(kind: object, value: object, place: str) -> object:
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
         return _record(kind, value, place)
+    if origin is typing.Annotated:
+        return _within(_typed(args[0], value, place), args[1], place)
     if origin in (typing.Union, types.UnionType):
         return None if value is None else _typed(next(a for a in args if a is not types.NoneType), value, place)
     if origin is typing.Literal:
@@ -237,10 +269,17 @@ def _typed(kind: object, value: object, place: str) -> object:
     return value
 
 
+def _within(number: float, bounds: Within, place: str) -> float:
+    if not bounds.low <= number <= bounds.high or math.isinf(number):
+        above = f" to {bounds.high:g}" if math.isfinite(bounds.high) else " or more"
+        raise ParamsError(f"{place}: must be {bounds.low:g}{above}, is {number}")
+    return number
+
+
 def _record(kind: type, value: object, place: str) -> object:
     if not isinstance(value, dict):
         raise ParamsError(f"{place}: must be a mapping, is {value!r}")
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, include_extras=True)
     unknown = sorted(str(key) for key in set(value) - set(hints))
     if unknown:
         raise ParamsError(f"{place}: unknown key {unknown[0]!r}; known: {', '.join(k for k in hints if k != 'root')}")

@@ -314,9 +314,9 @@ def test_without_a_model_or_a_key_there_is_one_clear_line(params: Params, monkey
 
 
 def test_a_dry_run_shows_a_prompt_and_the_cost_and_asks_nothing(server: ModelServer, params: Params) -> None:
-    text = dry(with_llm(params, max_requests=50, max_output_tokens=1000))
+    text = dry(with_llm(params, max_requests=40, max_output_tokens=1000))
     assert "exactly" in text and "class Model(nn.Module)" in text
-    assert "50 requests (budget 50)" in text
+    assert "40 requests (budget 40)" in text
     assert "at most 50,000 completion tokens" in text
     assert not server.received
     assert not (params.root / "work").exists()

@@ -107,3 +107,29 @@ def test_parameters_cannot_be_changed_after_loading():
     params: Params = load(COMMITTED)
     with pytest.raises(dataclasses.FrozenInstanceError):
         params.seed = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "assemble.rows=0",
+        "fuse.candidates=-1",
+        "screen.window_ms=[100, 1]",
+        "screen.window_ms=[1]",
+        "screen.tolerance=0",
+        "screen.tolerance=.nan",
+        "screen.timeout_s=.inf",
+        "screen.shard_rows=0",
+        "screen.workers=-3",
+        "assemble.splits=[0.5, 0.1]",
+        "assemble.splits=[0.5, 0.1, 0.1]",
+        "assemble.splits=[1.5, -0.25, -0.25]",
+        "dedup.jaccard=1.5",
+        "mix.dtype={int8: 1.0}",
+        "seed=-1",
+    ],
+)
+def test_a_value_out_of_its_range_is_one_line_that_names_the_key(setting: str) -> None:
+    with pytest.raises(ParamsError, match=setting.partition("=")[0].split(".")[-1]) as caught:
+        load(COMMITTED, settings=[setting])
+    assert "\n" not in str(caught.value)
