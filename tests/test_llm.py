@@ -317,7 +317,7 @@ def test_a_dry_run_shows_a_prompt_and_the_cost_and_asks_nothing(server: ModelSer
     text = dry(with_llm(params, max_requests=40, max_output_tokens=1000))
     assert "exactly" in text and "class Model(nn.Module)" in text
     assert "40 requests (budget 40)" in text
-    assert "at most 50,000 completion tokens" in text
+    assert "at most 40,000 completion tokens" in text
     assert not server.received
     assert not (params.root / "work").exists()
 
