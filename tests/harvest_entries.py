@@ -6,13 +6,18 @@ import time
 
 
 def behave(entry: str) -> dict:
-    """What the entry asks for: hang, die, exit, print, connect, or an answer."""
+    """What the entry asks for: hang, spin, die, exit, interrupt, print, connect, or an answer."""
     if entry == "hang":
         time.sleep(600)
+    if entry == "spin":
+        while True:
+            pass
     if entry == "die":
         os.abort()
     if entry == "exit":
         sys.exit(7)
+    if entry == "interrupt":
+        raise KeyboardInterrupt("pressed\nby nobody")
     if entry == "print":
         print('["forged", {}, ""]')
     if entry == "connect":

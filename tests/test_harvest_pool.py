@@ -4,51 +4,64 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from ops6k.errors import WorkerError
-from ops6k.harvest.pool import Answer, Work, answers
+from ops6k.harvest.pool import Answer, Pool
 
-QUICK = Work("tests.harvest_entries:behave", (), timeout_s=2.0)
-
-
-def by_entry(work: Work, *batches: tuple[str, ...]) -> dict[str, Answer]:
-    return {answer.entry: answer for answer in answers(work, batches)}
+BEHAVE = "tests.harvest_entries:behave"
 
 
-def test_a_hang_costs_its_own_entry_and_the_rest_of_its_batch_is_answered() -> None:
-    found = by_entry(QUICK, ("first", "hang", "last"), ("other",))
-    assert found["hang"].failure == "no answer within 2 s"
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with Pool(()) as pool:
+        yield pool
+
+
+def by_entry(pool: Pool, *batches: tuple[str, ...]) -> dict[str, Answer]:
+    return {answer.entry: answer for answer in pool.answers(BEHAVE, batches, timeout_s=2.0)}
+
+
+def test_a_hang_costs_its_own_entry_and_the_rest_of_its_batch_is_answered(pool: Pool) -> None:
+    found = by_entry(pool, ("first", "hang", "last"), ("other", "spin"))
+    assert found["hang"].failure == found["spin"].failure == "no answer within 2 s"
     assert found["hang"].value is None
     assert all(found[name].value == {"entry": name} for name in ("first", "last", "other"))
 
 
-def test_a_crash_costs_its_own_entry_and_says_how_the_child_ended() -> None:
-    found = by_entry(QUICK, ("first", "die", "exit", "last"))
+def test_a_crash_costs_its_own_entry_and_says_how_the_child_ended(pool: Pool) -> None:
+    found = by_entry(pool, ("first", "die", "exit", "last"))
     assert found["die"].failure == "child ended by signal 6"
     assert found["exit"].failure == "child ended with code 7"
     assert found["first"].value and found["last"].value
 
 
-def test_what_an_entry_prints_is_no_answer() -> None:
-    assert set(by_entry(QUICK, ("print",))) == {"print"}
+def test_an_exception_that_nothing_catches_is_the_reason_of_its_own_entry_alone(pool: Pool) -> None:
+    found = by_entry(pool, ("first", "interrupt", "last"))
+    assert found["interrupt"].failure == "KeyboardInterrupt: pressed by nobody"
+    assert found["first"].value and found["last"].value
 
 
-def test_a_child_has_no_network() -> None:
-    assert by_entry(QUICK, ("connect",))["connect"].value == {"entry": "the harvest has no network"}
+def test_what_an_entry_prints_is_no_answer(pool: Pool) -> None:
+    assert set(by_entry(pool, ("print",))) == {"print"}
+
+
+def test_a_child_has_no_network(pool: Pool) -> None:
+    assert by_entry(pool, ("connect",))["connect"].value == {"entry": "the harvest has no network"}
 
 
 def test_a_worker_that_cannot_import_stops_the_harvest_with_one_line() -> None:
-    with pytest.raises(WorkerError, match="No module named 'no_such_library'") as caught:
-        by_entry(Work("tests.harvest_entries:behave", ("no_such_library",), 2.0), ("first",))
+    with Pool(("no_such_library",)) as broken, pytest.raises(WorkerError, match="No module named 'no_such_library'") as caught:
+        by_entry(broken, ("first",))
     assert "\n" not in str(caught.value)
 
 
 def test_no_worker_outlives_a_harvest_that_is_killed() -> None:
-    code = "from ops6k.harvest.pool import *; list(answers(Work('tests.harvest_entries:behave', (), 600.0), [('hang',)]))"
+    code = f"from ops6k.harvest.pool import Pool; list(Pool(()).answers({BEHAVE!r}, [('hang',)], timeout_s=600.0))"
     harvest = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-    assert _waits_for(lambda: len(_descendants(harvest.pid)) >= 2)
+    assert _waits_for(lambda: len(_descendants(harvest.pid)) >= 3)  # two workers and the child that hangs
     below = _descendants(harvest.pid)
     harvest.kill()
     harvest.wait()

@@ -26,6 +26,7 @@ def left_out() -> dict[str, str]:
     return {operator.name: operator.note for operator in lines.read(SEED_OPS / "skipped.jsonl")}
 
 
+@pytest.mark.slow
 def test_the_committed_lines_are_what_the_code_gives(committed: dict[str, Operator], left_out: dict[str, str]) -> None:
     found = harvest_torch(60.0, only=SAMPLE)
     assert {operator.name for operator in (*found.operators, *found.skipped)} == SAMPLE

@@ -49,6 +49,8 @@ _CONSTRUCTOR: dict[str, object] = {
     "num_conv_pos_embeddings": 16,
     "downsample": None,
     "threshold": 1.0,
+    "reduced_channels": 16,
+    "pool_size": 3,
 }
 
 # Given although they have a default: without them many calls have nothing to work on.
@@ -62,13 +64,13 @@ class MissingValueError(TypeError):
 
 
 def constructor_values(kind: type, config: object | None) -> dict[str, object]:
-    """Arguments for every parameter without default, and layer_idx; raises MissingValueError."""
+    """Arguments for every parameter without default, sizes that default to None, and layer_idx; raises MissingValueError."""
     values: dict[str, object] = {}
     for name, parameter in _parameters(kind.__init__):
         if name == "config" or name.endswith("_config"):
             if config is not None and (name == "config" or parameter.default is inspect.Parameter.empty):
                 values[name] = config
-        elif parameter.default is inspect.Parameter.empty or name == "layer_idx":
+        elif parameter.default is inspect.Parameter.empty or name == "layer_idx" or (parameter.default is None and name in SIZES):
             values[name] = _constructor_value(name, config)
     return values
 

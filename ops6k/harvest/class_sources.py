@@ -1,14 +1,16 @@
 """The classes of transformers' modelling files, read from their source: nothing is imported.
 
 Classes with one body under different names are one operator: bodies are compared as syntax trees without docstrings and
-annotations, the class's own name replaced. Of those the first by module path is kept.
+annotations, the class's own name replaced. Of those the one is kept that transformers itself copies the others from
+(LlamaRMSNorm, not the first of its forty twins by alphabet), else the first by module path.
 """
 
 import ast
 import hashlib
 import importlib.util
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -21,7 +23,7 @@ _SHARED = ("activations.py", "modeling_layers.py", "pytorch_utils.py")
 # Where a chain of base classes starts; PreTrainedModel is a whole model, and so is what derives from it.
 # Whole networks by name: stacks of layers, and what they are wrapped in. Layers and blocks stay.
 _STACKS = re.compile(
-    r"(Encoder|Decoder|Stack|Stages?|Backbone|Model|Transformer|Network|Pipeline|Generator|UNet|VQVAE|VAE)(V\d|\d+d)?$"
+    r"(Encoder|Decoder|Stack|Stages?|Backbone|Model|Transformer|Network|Pipeline|Generator|UNet|VQVAE|VAE|HifiGan|Vocoder)(V\d|\d+d)?$"
 )
 _MODULE_ROOTS = frozenset({"nn.Module", "torch.nn.Module", "GradientCheckpointingLayer"})
 _MODEL_ROOTS = frozenset({"PreTrainedModel"})
@@ -35,7 +37,7 @@ class SourceClass:
     module: str
     bases: tuple[str, ...]
     body: str
-    """Hash of the normalised syntax tree; comparable within one version of Python."""
+    """Hash of the normalised syntax tree, comparable within one version of Python; empty for a whole model."""
     source_hash: str
     """sha256 (16 hex digits) of the text."""
 
@@ -66,22 +68,54 @@ def classes_in(text: str, module: str) -> list[SourceClass]:
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef):
             source = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+            name = node.name
             bases = tuple(ast.unparse(base) for base in node.bases)
-            found.append(SourceClass(node.name, module, bases, _body(node), hash_of(source)))
+            body = "" if any(base.endswith("PreTrainedModel") for base in bases) else _body(node)
+            found.append(SourceClass(name, module, bases, body, hash_of(source)))
     return found
 
 
-def operators(classes: Iterable[SourceClass]) -> tuple[dict[str, SourceClass], int, int]:
-    """Label -> class of every distinct body that is a module and no whole model; how many such classes, and whole models."""
+def modular_files() -> list[str]:
+    """Paths of the files that modelling files are generated from, sorted."""
+    root = _root()
+    return sorted(path.relative_to(root).as_posix() for path in root.glob("models/**/modular_*.py"))
+
+
+def citations_of(file: str) -> list[tuple[str, str]]:
+    """(family of the file, name of a class that it copies): in `# Copied from` comments, or imported by a modular file."""
+    text = (_root() / file).read_text(encoding="utf-8")
+    copied = re.findall(r"# Copied from transformers\.models\.[\w.]+?\.([A-Z]\w*)", text)
+    imports = re.findall(r"^from \.\.\w+\.modeling_\w+ import (?:\(([^)]*)\)|(.*))$", text, re.MULTILINE)
+    names = copied + [name for pair in imports for part in pair for name in re.findall(r"\w+", part)]
+    return [(Path(file).parent.name, name) for name in names]
+
+
+def operators(classes: Iterable[SourceClass], citations: Collection[tuple[str, str]]) -> tuple[dict[str, SourceClass], int, int]:
+    """Label -> class of every distinct body that is a module and no whole model; how many such classes, and whole models.
+
+    citations: (family, name of a class that it copies).
+    """
     classes = sorted(classes, key=lambda found: found.module)
     modules, models = _derived(classes, _MODULE_ROOTS | _MODEL_ROOTS), _derived(classes, _MODEL_ROOTS)
     parts = [found for found in classes if found.name in modules - models and not found.name.startswith("_")]
     parts = [found for found in parts if not found.module.endswith("modeling_layers")]
-    first: dict[str, SourceClass] = {}
+    twins: dict[str, list[SourceClass]] = defaultdict(list)
     for part in parts:
-        first.setdefault(part.body, part)
-    whole = sum(found.name in models for found in classes)
-    return dict(_labelled(list(first.values()))), len(parts), whole
+        twins[part.body].append(part)
+    times = Counter(name for _, name in citations)
+    kept = sorted((_original(group, citations, times) for group in twins.values()), key=lambda found: found.module)
+    return dict(_labelled(kept)), len(parts), sum(found.name in models for found in classes)
+
+
+def _original(twins: list[SourceClass], citations: Collection[tuple[str, str]], times: Mapping[str, int]) -> SourceClass:
+    """Of identical classes one that is no copy of another, the most copied of those, else the first."""
+    names = {found.name for found in twins}
+
+    def rank(found: SourceClass) -> tuple[bool, int]:
+        is_copy = any((found.family, name) in citations for name in names - {found.name})
+        return is_copy, -times[found.name]
+
+    return min(twins, key=rank)
 
 
 def is_stack(name: str) -> bool:
@@ -91,12 +125,12 @@ def is_stack(name: str) -> bool:
 
 def _labelled(distinct: list[SourceClass]) -> Iterator[tuple[str, SourceClass]]:
     """transformers.Class; where several bodies share the name transformers.family.Class."""
-    names = [found.name for found in distinct]
-    families = [(found.family, found.name) for found in distinct]
+    names = Counter(found.name for found in distinct)
+    families = Counter((found.family, found.name) for found in distinct)
     for found in distinct:
-        if names.count(found.name) == 1:
+        if names[found.name] == 1:
             yield f"{PACKAGE}.{found.name}", found
-        elif families.count((found.family, found.name)) == 1:
+        elif families[found.family, found.name] == 1:
             yield f"{PACKAGE}.{found.family}.{found.name}", found
         else:
             yield f"{PACKAGE}.{found.module.rpartition('modeling_')[2]}.{found.name}", found
@@ -117,6 +151,7 @@ def _is_layer(base: str, roots: frozenset[str]) -> bool:
 
 
 def _body(node: ast.ClassDef) -> str:
+    """Rewrites the statement on the way."""
     own = node.name
     node.name = "_"
     for part in ast.walk(node):

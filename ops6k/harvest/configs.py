@@ -48,6 +48,13 @@ SIZES: dict[str, int] = {
     "image_size": 32,
     "patch_size": 8,
     "num_labels": 3,
+    # Scans fall back to reference code whose memory grows with all of these.
+    "mamba_n_heads": 8,
+    "mamba_d_state": 16,
+    "mamba_chunk_size": 8,
+    "chunk_size": 8,
+    "state_size": 16,
+    "ssm_state_size": 16,
     "window_size": 4,
 }
 _ZERO = ("drop", "jitter")
@@ -89,8 +96,9 @@ def _small(kind: type) -> object | None:
     """An instance with small sizes, with fewer of them where the family refuses, as it comes where it refuses all."""
     from huggingface_hub.errors import StrictDataclassError
 
-    values = _small_values(kind)
-    for attempt in (values, {name: value for name, value in values.items() if "layers" not in name}, {}):
+    values, parts = _small_values(kind), _small_parts(kind)
+    without_layers = {name: value for name, value in values.items() if "layers" not in name}
+    for attempt in (values | parts, values, without_layers | parts, parts, {}):
         try:
             config = kind(**attempt)
         except (*FAILURES, StrictDataclassError):
@@ -111,6 +119,18 @@ def _small_values(kind: type) -> dict[str, int | float]:
     if "kv_lora_rank" in values and "num_key_value_heads" in values:
         values["num_key_value_heads"] = HEADS  # latent attention has as many key heads as query heads
     return values
+
+
+def _small_parts(kind: type) -> dict[str, object]:
+    """The configurations inside a configuration, small; those of any family (AutoConfig) are left to it."""
+    from transformers import PreTrainedConfig
+
+    parts = {
+        name: part
+        for name, part in getattr(kind, "sub_configs", {}).items()
+        if inspect.isclass(part) and issubclass(part, PreTrainedConfig)
+    }
+    return {name: copy.deepcopy(_small(part)) for name, part in parts.items() if part is not kind}
 
 
 def _parts(config: object) -> Iterator[object]:

@@ -126,6 +126,7 @@ _FIRST: dict[str, Floats] = {
     "grid": Floats((BATCH, 8, 8, SIZE)),
     "heads": Floats((BATCH, HEADS, LENGTH, SIZE)),
     "patches": Floats((BATCH, 64, SIZE)),
+    "hidden patches": Floats((BATCH, 64, HIDDEN)),
     "video": Floats((BATCH, SIZE, 4, 8, 8)),
     "wave": Floats((BATCH, 1024)),
     "vector": Floats((SIZE,)),

@@ -1,7 +1,8 @@
 """The harvest of torch: every operator that torch_names lists, tried in a worker."""
 
+from ops6k.errors import WorkerError
 from ops6k.harvest.lines import Harvest, skipped
-from ops6k.harvest.pool import Work, answers
+from ops6k.harvest.pool import Pool
 from ops6k.progress import track
 from ops6k.records import Operator
 from ops6k.store import from_plain
@@ -14,20 +15,23 @@ IMPORTS = (
     "torch.testing._internal.common_modules",
 )
 LISTING_TIMEOUT_S = 300.0
-BATCH = 16
+BATCH = 24
 
 
 def harvest_torch(timeout_s: float, *, only: frozenset[str] = frozenset()) -> Harvest:
     """The operators of torch; `only` restricts it to some labels. Raises WorkerError where a worker cannot run."""
-    listed = _listed()
-    labels = [label for label, reason in listed.items() if not reason and (not only or label in only)]
-    batches = [tuple(labels[start : start + BATCH]) for start in range(0, len(labels), BATCH)]
-    work = Work("ops6k.harvest.torch_operators:harvested", IMPORTS, timeout_s)
-    with track("harvest", len(labels)) as tracker:
+    with Pool(IMPORTS) as pool:
+        (listing,) = pool.answers("ops6k.harvest.torch_names:listed", [("torch",)], timeout_s=LISTING_TIMEOUT_S)
+        if listing.failure:
+            raise WorkerError(f"harvest: the names of torch cannot be listed: {listing.failure}")
+        listed = dict(listing.value)
+        labels = [label for label, reason in listed.items() if not reason and (not only or label in only)]
+        batches = [tuple(labels[start : start + BATCH]) for start in range(0, len(labels), BATCH)]
         found = []
-        for answer in answers(work, batches):
-            found.append(answer)
-            tracker.advance(note="torch")
+        with track("harvest", len(labels)) as tracker:
+            for answer in pool.answers("ops6k.harvest.torch_operators:harvested", batches, timeout_s=timeout_s):
+                found.append(answer)
+                tracker.advance(note="torch")
     tried = [from_plain(Operator, answer.value) for answer in found if answer.value]
     version = tried[0].version if tried else ""
     left_out = [_left_out(label, reason, version) for label, reason in listed.items() if reason and not only]
@@ -37,12 +41,6 @@ def harvest_torch(timeout_s: float, *, only: frozenset[str] = frozenset()) -> Ha
     return Harvest(
         "torch", operators, tuple(left_out), (f"torch {version}: {len(operators)} usable operators of {len(labels)} tried",)
     )
-
-
-def _listed() -> dict[str, str]:
-    work = Work("ops6k.harvest.torch_names:listed", IMPORTS, LISTING_TIMEOUT_S, workers=1)
-    (answer,) = answers(work, [("torch",)])
-    return dict(answer.value or ())
 
 
 def _left_out(label: str, reason: str, version: str) -> Operator:

@@ -1,12 +1,13 @@
 """The harvest of transformers: every distinct module class of its modelling files, tried in a worker."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ops6k.harvest.class_sources import SourceClass, is_stack, modelling_files, operators
+from ops6k.errors import WorkerError
+from ops6k.harvest.class_sources import SourceClass, is_stack, modelling_files, modular_files, operators
 from ops6k.harvest.lines import Harvest, skipped
-from ops6k.harvest.pool import Answer, Work, answers
+from ops6k.harvest.pool import Answer, Pool
 from ops6k.harvest.transformers_operators import NOT_IMPORTED
 from ops6k.progress import track
 from ops6k.records import Operator
@@ -21,7 +22,7 @@ IMPORTS = (
     "transformers.models.llama.modeling_llama",
     "transformers.models.clip.modeling_clip",
 )
-MODULES_A_BATCH = 4
+MODULES_A_BATCH = 8
 STACK = "a stack of layers, not an operator"
 PARSING_TIMEOUT_S = 120.0
 FILES_A_BATCH = 24
@@ -29,15 +30,17 @@ FILES_A_BATCH = 24
 
 def harvest_transformers(timeout_s: float, *, only: frozenset[str] = frozenset()) -> Harvest:
     """The operators of transformers; `only` restricts it to some labels. Raises WorkerError where a worker cannot run."""
-    labelled, parts, whole = operators(_classes())
-    chosen = {label: found for label, found in labelled.items() if not only or label in only}
-    entries = {f"{found.module}:{found.name}": label for label, found in chosen.items() if not is_stack(found.name)}
-    work = Work("ops6k.harvest.transformers_operators:harvested", IMPORTS, timeout_s)
-    with track("harvest", len(entries)) as tracker:
+    with Pool(IMPORTS) as pool:
+        labelled, parts, whole = operators(_classes(pool), _citations(pool))
+        chosen = {label: found for label, found in labelled.items() if not only or label in only}
+        entries = {f"{found.module}:{found.name}": label for label, found in chosen.items() if not is_stack(found.name)}
         found = []
-        for answer in answers(work, _by_module(entries)):
-            found.append(answer)
-            tracker.advance(note="transformers")
+        with track("harvest", len(entries)) as tracker:
+            for answer in pool.answers(
+                "ops6k.harvest.transformers_operators:harvested", _by_module(entries), timeout_s=timeout_s
+            ):
+                found.append(answer)
+                tracker.advance(note="transformers")
     tried = [_named(answer, entries[answer.entry], chosen) for answer in found if answer.value]
     usable = tuple(operator for operator in tried if operator.usable)
     notes = (
@@ -52,13 +55,21 @@ def harvest_transformers(timeout_s: float, *, only: frozenset[str] = frozenset()
     return Harvest("transformers", usable, (*_left_out(tried, found, entries), *stacks), notes)
 
 
-def _classes() -> Iterable[SourceClass]:
-    files = modelling_files()
+def _classes(pool: Pool) -> list[SourceClass]:
+    return [SourceClass(**{**row, "bases": tuple(row["bases"])}) for row in _read(pool, "classes_of", modelling_files())]
+
+
+def _citations(pool: Pool) -> set[tuple[str, str]]:
+    return {(family, name) for family, name in _read(pool, "citations_of", [*modelling_files(), *modular_files()])}
+
+
+def _read(pool: Pool, function: str, files: list[str]) -> Iterator:
+    """What a function of class_sources finds in every file; raises WorkerError where it cannot read one."""
     batches = [tuple(files[start : start + FILES_A_BATCH]) for start in range(0, len(files), FILES_A_BATCH)]
-    work = Work("ops6k.harvest.class_sources:classes_of", (), PARSING_TIMEOUT_S)
-    for answer in answers(work, batches):
-        for row in answer.value or ():
-            yield SourceClass(**{**row, "bases": tuple(row["bases"])})
+    for answer in pool.answers(f"ops6k.harvest.class_sources:{function}", batches, timeout_s=PARSING_TIMEOUT_S):
+        if answer.failure:
+            raise WorkerError(f"harvest: {answer.entry} of transformers cannot be read: {answer.failure}")
+        yield from answer.value
 
 
 def _named(answer: Answer, label: str, chosen: dict[str, SourceClass]) -> Operator:

@@ -6,7 +6,7 @@ so that a child that had to be killed is replaced in milliseconds. Standard libr
 
 import json
 import os
-import selectors
+import select
 import subprocess
 import sys
 import tempfile
@@ -29,6 +29,7 @@ _SETTINGS = {
     "PYTHONHASHSEED": "0",
     "PYTHONWARNINGS": "ignore",
 }
+_NEXT = "next"  # a worker has answered its batch
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
 
 
@@ -42,68 +43,77 @@ class Answer:
     """`no answer within 20 s`, `child ended by signal 11`; empty where there is a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Entries for one function, `module:function`; it takes an entry and returns JSON-ready values."""
+class Pool:
+    """Workers that have imported some modules and answer entries for any function; a context manager that ends them."""
 
-    function: str
-    imports: tuple[str, ...]
-    """Modules that a worker imports once, before it forks."""
-    timeout_s: float
-    """Wall time of one entry."""
-    workers: int = 2
+    def __init__(self, imports: tuple[str, ...], *, workers: int = 2) -> None:
+        self._noise = tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
+        self._workers = [_Worker(imports, self._noise) for _ in range(workers)]
 
+    def __enter__(self) -> "Pool":
+        return self
 
-def answers(work: Work, batches: Iterable[tuple[str, ...]]) -> Iterator[Answer]:
-    """One answer for each entry, as they come. Entries of a batch share a child, in order.
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._noise.close()
 
-    Raises WorkerError where a worker itself cannot start or dies; ends its workers when closed.
-    """
-    waiting = deque(batches)
-    with tempfile.TemporaryFile() as noise, selectors.DefaultSelector() as ready:
-        started = [_Worker(work, noise) for _ in range(min(work.workers, len(waiting)))]
-        try:
-            for worker in started:
-                ready.register(worker.process.stdout, selectors.EVENT_READ, worker)
-                worker.send(waiting)
-            while ready.get_map():
-                for key, _ in ready.select():
-                    yield from _received(key.data, waiting, ready, noise)
-        finally:
-            for worker in started:
-                worker.end()
+    def answers(self, function: str, batches: Iterable[tuple[str, ...]], *, timeout_s: float) -> Iterator[Answer]:
+        """One answer for each entry, as they come.
+
+        function: `module:function`, takes an entry and returns JSON-ready values. Entries of a batch share a child, in order.
+        timeout_s: wall time of one entry. Raises WorkerError where a worker itself cannot start or dies.
+        """
+        waiting = deque((function, timeout_s, batch) for batch in batches)
+        busy = [worker for worker in self._workers if worker.takes(waiting)]
+        while busy:
+            for worker in select.select(busy, [], [])[0]:
+                for message in self._received(worker):
+                    if message != _NEXT:
+                        yield Answer(*message)
+                    elif not worker.takes(waiting):
+                        busy.remove(worker)
+
+    def _received(self, worker: "_Worker") -> list:
+        messages = worker.messages()
+        if messages is None:
+            raise WorkerError(f"a harvest worker ended with code {worker.process.wait()}: {_last_line(self._noise)}")
+        return messages
 
 
 class _Worker:
     """One worker process; its answers come as lines, however its pipe cuts them."""
 
-    def __init__(self, work: Work, noise: IO[bytes]) -> None:
+    def __init__(self, imports: tuple[str, ...], noise: IO[bytes]) -> None:
         # The package's folder comes first on the path, so that the worker runs this very code.
         here = str(Path(__file__).resolve().parents[2])
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         path = os.pathsep.join([here, *filter(None, [kept.get("PYTHONPATH")])])
-        command = [sys.executable, "-m", "ops6k.harvest.worker", work.function, str(work.timeout_s), *work.imports]
+        command = [sys.executable, "-m", "ops6k.harvest.worker", *imports]
         settings = {**kept, **_SETTINGS, "PYTHONPATH": path}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, env=settings, bufsize=0
         )
         self._rest = b""
 
-    def send(self, waiting: deque) -> None:
-        """The next batch, or the end of input; a worker that died shows at its output."""
-        try:
-            if waiting:
-                self.process.stdin.write(json.dumps(waiting.popleft()).encode() + b"\n")
-            else:
-                self.process.stdin.close()
-        except BrokenPipeError:
-            return
+    def fileno(self) -> int:
+        return self.process.stdout.fileno()
 
-    def lines(self) -> list[bytes] | None:
-        """Whole lines that have come, without waiting for more; None at the end."""
-        part = os.read(self.process.stdout.fileno(), 1 << 16)
+    def takes(self, waiting: deque) -> bool:
+        """Whether there was a batch to take; a worker that died shows at its output."""
+        if not waiting:
+            return False
+        try:
+            self.process.stdin.write(json.dumps(waiting.popleft()).encode() + b"\n")
+        except BrokenPipeError:
+            return True
+        return True
+
+    def messages(self) -> list | None:
+        """What has come, without waiting for more; None at the end."""
+        part = os.read(self.fileno(), 1 << 16)
         *lines, self._rest = (self._rest + part).split(b"\n")
-        return lines if part else None
+        return [json.loads(line) for line in lines] if part else None
 
     def end(self) -> None:
         """A worker ends, and ends its child, when its input ends."""
@@ -114,21 +124,6 @@ class _Worker:
             self.process.kill()
             self.process.wait()
         self.process.stdout.close()
-
-
-def _received(worker: _Worker, waiting: deque, ready: selectors.BaseSelector, noise: IO[bytes]) -> Iterator[Answer]:
-    lines = worker.lines()
-    if lines is None:
-        ready.unregister(worker.process.stdout)
-        if worker.process.wait() != 0:
-            raise WorkerError(f"a harvest worker ended with code {worker.process.returncode}: {_last_line(noise)}")
-        return
-    for line in lines:
-        message = json.loads(line)
-        if message == "next":
-            worker.send(waiting)
-        else:
-            yield Answer(*message)
 
 
 def _last_line(noise: IO[bytes]) -> str:

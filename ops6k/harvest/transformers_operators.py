@@ -10,16 +10,19 @@ from ops6k.harvest import categories, describe
 from ops6k.harvest.arguments import calls_of, constructor_values
 from ops6k.harvest.configs import configurations
 from ops6k.harvest.examples import Example, features
-from ops6k.harvest.trials import DTYPES, FAILURES, Call, Seen, first_line, observe, result, seed, tensors
+from ops6k.harvest.trials import DTYPES, FAILURES, Call, Seen, first_line, observe, result, seed, size_of, tensors
 from ops6k.records import Operator
 from ops6k.store import to_plain
 
 NOT_IMPORTED = "does not import: "
-CONFIGURATIONS = 5
+CONFIGURATIONS = 3
 NEIGHBOURS = 12
 """Combinations of arguments that are looked at for further ranks."""
-MAX_PARAMETERS = 50_000_000
+MAX_PARAMETERS = 20_000_000
 """Larger instances (a family whose sizes do not shrink) are not built."""
+MAX_FLOPS = 1_000_000_000
+MAX_ELEMENTS = 50_000_000
+"""Of one call; a float16 convolution of 20 GFLOP takes 12 s on a CPU."""
 
 
 def harvested(entry: str) -> dict:
@@ -30,6 +33,7 @@ def harvested(entry: str) -> dict:
     import torch
 
     torch.set_num_threads(1)
+    _refuse_whole_models()
     module_name, _, name = entry.partition(":")
     try:
         module = import_module(module_name)
@@ -41,6 +45,16 @@ def harvested(entry: str) -> dict:
             _described(module_name, name, None, Seen(failure="no module of its own: a whole model or a replaced class"))
         )
     return to_plain(_described(module_name, name, kind, _seen(module, kind)))
+
+
+def _refuse_whole_models() -> None:
+    """From here on a class that builds a whole model inside itself fails at once, and not after minutes."""
+    from transformers import PreTrainedModel
+
+    def refused(*_: object, **__: object) -> None:
+        raise ValueError("builds a whole model")
+
+    PreTrainedModel.__init__ = refused
 
 
 def _described(module: str, name: str, kind: type | None, seen: Seen) -> Operator:
@@ -107,12 +121,22 @@ def _working_call(kind: type, config: object | None) -> tuple[tuple[object, int]
         return None, first_line(error)
     for number, examples in enumerate(combinations):
         try:
-            if tensors(result(_call(instance, examples, torch.float32))):
-                return (instance, number), ""
+            call = _call(instance, examples, torch.float32)
+            if tensors(result(call)):
+                excess = _excess(call)
+                return (None, excess) if excess else ((instance, number), "")
             failure = failure or "returns no tensor"
         except FAILURES as error:
             failure = failure or first_line(error)
     return None, failure or "no call to try"
+
+
+def _excess(call: Call) -> str:
+    """Why a call is too large for an example, or empty. A limit in seconds would depend on the machine."""
+    flops, elements = size_of(call)
+    if flops <= MAX_FLOPS and elements <= MAX_ELEMENTS:
+        return ""
+    return f"too large even when its configuration is small: {flops / 1e9:.1f} GFLOP, {elements / 1e6:.0f} million elements"
 
 
 def _call(instance: object, examples: dict[str, Example], dtype: object) -> Call:
@@ -144,7 +168,7 @@ def _require_small(kind: type, config: object | None) -> None:
     except FAILURES:
         return  # not every constructor works without data; the child's memory limit stands behind this
     if size > MAX_PARAMETERS:
-        raise ValueError(f"{size} parameters even when its configuration is small")
+        raise ValueError(f"too large even when its configuration is small: {size / 1e6:.0f} million parameters")
 
 
 def _calls(instance: object, number: int, dtype: str) -> Iterator[Call]:

@@ -107,11 +107,11 @@ def is_stochastic(call: Call) -> bool:
 
     seed()
     before, before_python = torch.get_rng_state(), random.getstate()
-    with _tag_watch() as tags:
+    with _watch() as watch:
         first = result(call)
     if not torch.equal(before, torch.get_rng_state()) or random.getstate() != before_python:
         return True
-    return any(not _same(first, result(call)) for _ in range(4 if tags.found else 1))
+    return any(not _same(first, result(call)) for _ in range(4 if watch.seeded else 1))
 
 
 def seed() -> None:
@@ -122,6 +122,15 @@ def seed() -> None:
     random.seed(0)
     numpy.random.seed(0)
     torch.default_generator.manual_seed(0)
+
+
+def size_of(call: Call) -> tuple[int, int]:
+    """FLOPs of a call and elements that all its operators write: what it costs, the same on every machine."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter, _watch() as watch:
+        result(call)
+    return counter.get_total_flops(), watch.elements
 
 
 def tensors(value: object) -> list:
@@ -163,16 +172,19 @@ def _same(one: object, other: object) -> bool:
     return all(a.shape == b.shape and torch.allclose(a, b, rtol=1e-3, atol=1e-5, equal_nan=True) for a, b in pairs)
 
 
-def _tag_watch() -> object:
-    """A dispatch mode whose `found` says whether an operator tagged nondeterministic_seeded ran."""
+def _watch() -> object:
+    """A dispatch mode: `seeded` says whether an operator tagged nondeterministic_seeded ran, `elements` how many were written."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class TagWatch(TorchDispatchMode):
-        found = False
+    class Watch(TorchDispatchMode):
+        seeded = False
+        elements = 0
 
         def __torch_dispatch__(self, func: object, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
-            self.found = self.found or torch.Tag.nondeterministic_seeded in func.tags
-            return func(*args, **(kwargs or {}))
+            self.seeded = self.seeded or torch.Tag.nondeterministic_seeded in func.tags
+            out = func(*args, **(kwargs or {}))
+            self.elements += sum(tensor.numel() for tensor in tensors(out))
+            return out
 
-    return TagWatch()
+    return Watch()
