@@ -15,7 +15,7 @@ DRY_RUN_TIMEOUT_S = 20.0
 DRY_RUN_GIB = 2.0
 HOST_GIB = 4.0
 """Host memory of a child beside its tensors: torch, a compiler, its caches."""
-COPIES = 6.0
+COPIES = 4.0
 """Copies of the peak that the eager checks hold at once: outputs of several draws, a float64 reference."""
 
 
