@@ -1,5 +1,6 @@
 """The sandbox with real children: limits, isolation, and what the caller learns. Functions run in the children stand here."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -139,6 +140,47 @@ def test_a_child_finds_no_files_of_the_project_nor_of_its_user(tmp_path: Path) -
     assert set(end.answer["found"].values()) == {"FileNotFoundError"}
     assert end.answer["processes"] < 10
     assert os.geteuid() != 0 or end.answer["user"] != 0
+
+
+def leave_a_link(payload: dict) -> dict:
+    os.unlink("stderr")
+    os.symlink(payload["secret"], "stderr")
+    os.mkfifo("phase")
+    os._exit(3)
+
+
+def test_a_link_or_a_pipe_that_a_child_leaves_is_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("canary-behind-a-link")
+    with Sandbox(device="cpu", workers=1, preload="json", show=[TESTS]) as sandbox:
+        (end,) = sandbox.map([Job("link", f"{HERE}:leave_a_link", {"secret": str(secret)}, 30.0, 1.0)])
+    assert end.how == "crashed" and end.phase == ""
+    assert "canary" not in end.detail and "exit status 3" in end.detail
+
+
+def leave_a_daemon(payload: dict) -> dict:
+    """A process of another session that would kill whatever comes next under the same user."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            while True:
+                for name in os.listdir("/proc"):
+                    if name.isdigit() and int(name) not in (1, os.getpid()):
+                        with contextlib.suppress(OSError):
+                            os.kill(int(name), 9)
+        os._exit(0)
+    time.sleep(0.2)
+    return {}
+
+
+def test_a_process_that_left_its_session_harms_no_later_child() -> None:
+    with Sandbox(device="cpu", workers=1, preload="json", show=[TESTS]) as sandbox:
+        jobs = [Job("daemon", f"{HERE}:leave_a_daemon", {}, 30.0, 1.0)]
+        jobs += [Job(f"after-{i}", f"{HERE}:answer", {"number": i}, 30.0, 1.0) for i in range(5)]
+        ended = {end.job_id: end.how for end in sandbox.map(jobs)}
+        if sandbox.jail_refused or os.geteuid() != 0:
+            pytest.skip("children have no user of their own here")
+    assert {how for job, how in ended.items() if job != "daemon"} == {"answered"}
 
 
 def test_children_die_with_a_killed_caller(tmp_path: Path) -> None:

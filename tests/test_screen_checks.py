@@ -1,13 +1,18 @@
 """Parts of the screen by themselves: text, dry run, comparison, timing, resizing. In process, on tasks of our own."""
 
+import time
+
 import numpy as np
 import pytest
 import torch
 
-from ops6k.records import Reason
+from ops6k.records import Candidate, Reason
+from ops6k.sandbox import Ended
 from ops6k.screen.compare import changed_share, identical, output_hash, tightly_equal
+from ops6k.screen.course import Course, Rules
 from ops6k.screen.dry_run import DryRun, dry_run_code
 from ops6k.screen.finding import Finding
+from ops6k.screen.limits import Limits
 from ops6k.screen.resize import resized, size_constants, with_scaled
 from ops6k.screen.text import text_finding
 from ops6k.screen.timing import median_interval
@@ -75,6 +80,19 @@ def test_a_sound_task_passes_the_text_checks() -> None:
         "torch.set_default_dtype(torch.float64)",
         "x = torch.distributed",
         "x = torch.cuda",
+        "t = torch\nx = t.os.environ",
+        "x = (tt := torch).os",
+        "x = [torch][0].os",
+        "x = [torch.nn][0]._C",
+        "def f(t=torch):\n    return t.os",
+        "def f(torch):\n    return torch.os",
+        "import torch as t\nx = t.os\nfrom typing import Any as t",
+        "for T in [torch.Tensor]:\n    T.abs = 1",
+        "T = torch.Tensor\nT.abs = 1",
+        "T = type(torch.ones(1))",
+        "import typing\nx = typing.get_type_hints",
+        "from functools import update_wrapper",
+        "def f():\n    return torch.is_grad_enabled()",
     ],
 )
 def test_what_reaches_outside_a_task_is_unsafe(line: str) -> None:
@@ -209,3 +227,38 @@ def test_the_hash_of_an_output_sees_values_places_shapes_and_dtypes() -> None:
     hashes = {output_hash((value,)) for value in (x, *others)}
     assert len(hashes) == 6 and output_hash((x.clone(),)) in hashes
     assert output_hash((x, x + 1)) != output_hash((x + 1, x))
+
+
+@pytest.mark.parametrize("terms", [500, 5000])
+def test_a_source_nested_too_deeply_or_too_long_is_a_finding_not_a_crash(terms: int) -> None:
+    deep = TASK.replace("torch.tanh(self.fc(x))", "self.fc(x)" + " + x" * terms)
+    assert reason(deep) in ("invalid/syntax", "invalid/label")
+    assert reason(TASK + "# " + "x" * 200_000) == "invalid/structure"
+
+
+def test_a_long_forward_is_read_in_time_linear_in_its_length() -> None:
+    long = TASK.replace(
+        "return torch.tanh(self.fc(x))", "\n        ".join(["x = torch.tanh(x + 1)"] * 2000) + "\n        return self.fc(x)"
+    )
+    began = time.process_time()
+    assert reason(long) is None
+    assert time.process_time() - began < 5
+
+
+def test_what_a_child_says_is_believed_only_as_far_as_it_fits_the_question() -> None:
+    limits = Limits(None, 1e-2, 4, 60)
+    candidate = Candidate("mine", OPS, TASK, "test", 0, "float32", ())
+    accepted = {"candidate_id": "mine", "outcome": "accepted", "reason": None, "message": "forged", "phase": "timing"}
+    answers = [
+        {"verdict": accepted},
+        {"verdict": accepted | {"candidate_id": "x"}},
+        {"verdict": {}},
+        {"work": 3, "seconds": {}},
+        {},
+    ]
+    for answer in answers:
+        course = Course(0, candidate, Rules(TARGET, limits, 0))
+        job = course.first()
+        assert job is not None
+        assert course.next(Ended(job.job_id, answer, "answered", "", 0.1, "dry_run")) is None
+        assert course.done and course.verdicts[-1].reason is Reason.UNSAFE_RUNTIME

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -68,11 +69,18 @@ class Sandbox:
         show: Sequence[Path] = (),
     ) -> None:
         self.workers, self.device_gib = workers, device_gib
-        self.folder = Path(tempfile.mkdtemp(prefix="ops6k-", dir=work)).resolve()
+        _sweep(Path(work or tempfile.gettempdir()))
+        self.folder = Path(tempfile.mkdtemp(prefix=f"ops6k-{os.getpid()}-", dir=work)).resolve()
         self.folder.chmod(0o711)  # a child's own user must reach its own folder in it
         self.lock = self.folder / "device.lock"
         self.lock.touch(mode=0o666)
-        settings = {"device": device, "preload": preload, "warm_up": warm_up, "show": [str(path.resolve()) for path in show]}
+        settings = {
+            "device": device,
+            "preload": preload,
+            "warm_up": warm_up,
+            "show": [str(path.resolve()) for path in show],
+            "caller": os.getpid(),
+        }
         self._server = subprocess.Popen(
             [sys.executable, "-m", "ops6k.sandbox.server", json.dumps(settings)],
             stdin=subprocess.PIPE,
@@ -144,18 +152,27 @@ class Sandbox:
         home = self.folder / ended["job_id"]
         answer, detail = None, ended["detail"]
         if ended["how"] == "answered":
-            answer = json.loads((home / "answer.json").read_text(encoding="utf-8"))
-        else:
-            detail = f"{detail}: {_tail(home / 'stderr')}" if _tail(home / "stderr") else detail
-        phase = (home / "phase").read_text(errors="replace")[:40] if (home / "phase").exists() else ""
+            answer = _parsed(_left(home / "answer.json", 16 * 2**20))
+        last = _last_line(_left(home / "stderr", 2000))
+        how = "crashed" if ended["how"] == "answered" and answer is None else ended["how"]
+        detail = f"{detail}: {last}" if answer is None and last else detail
+        phase = _left(home / "phase", 40)
         shutil.rmtree(home, ignore_errors=True)
-        return Ended(ended["job_id"], answer, ended["how"], detail, ended["seconds"], phase)
+        return Ended(ended["job_id"], answer, how, detail, ended["seconds"], phase)
 
     def _line(self) -> bytes:
         line = self._server.stdout.readline()
         if not line:
-            raise WorkerError(f"the sandbox's fork server ended: {_tail(self.folder / 'server.err')}")
+            raise WorkerError(f"the sandbox's fork server ended: {_last_line(_left(self.folder / 'server.err', 2000))}")
         return line
+
+
+def _sweep(parent: Path) -> None:
+    """Removes what killed callers left: a folder is named for its caller's process."""
+    for folder in parent.glob("ops6k-*-*"):
+        pid = folder.name.split("-")[1]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _environment(device: str) -> dict[str, str]:
@@ -170,10 +187,31 @@ def _environment(device: str) -> dict[str, str]:
     return kept if device == "cuda" else kept | {"CUDA_VISIBLE_DEVICES": ""}
 
 
-def _tail(path: Path) -> str:
-    if not path.exists():
+def _left(path: Path, limit: int) -> str:
+    """The end of what a child left in a file of its own; empty where that is no plain file.
+
+    The reader stands outside the jail: a link would show the child a file that the jail hides, a pipe would hold us for ever.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
         return ""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - 2000))
-        lines = [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            return ""
+        file.seek(max(0, status.st_size - limit))
+        return file.read(limit).decode(errors="replace")
+
+
+def _parsed(text: str) -> dict | None:
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1][:300] if lines else ""

@@ -5,6 +5,7 @@ input closes (the caller ended, however), every child is killed.
 """
 
 import contextlib
+import ctypes
 import importlib
 import json
 import os
@@ -18,7 +19,8 @@ from pathlib import Path
 from ops6k.sandbox import child, jail
 
 POLL_S = 0.05
-FIRST_USER = 61_000
+KILL_ROUNDS = 50
+FIRST_USER, USERS = 100_000, 100_000
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -36,6 +38,7 @@ class Running:
 
 
 def serve(settings: dict) -> None:
+    _die_with(settings["caller"])
     settings["jail"] = _jailed([Path(path) for path in settings["show"]])
     for module in settings["preload"].split(","):
         importlib.import_module(module)
@@ -51,6 +54,13 @@ def serve(settings: dict) -> None:
     finally:
         for job in running.values():
             _kill(job)
+
+
+def _die_with(caller: int) -> None:
+    """Also while it warms up and does not listen: a killed caller leaves no server behind."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != caller:
+        sys.exit(0)
 
 
 def _jailed(show: list[Path]) -> str:
@@ -73,22 +83,19 @@ def _loop(running: dict[int, Running], settings: dict) -> None:
                     return
                 *lines, pending = (pending + data).split(b"\n")
                 for line in lines:
-                    job = _fork(line.decode(), settings, {other.user for other in running.values()})
+                    job = _fork(line.decode(), settings)
                     running[job.pid] = job
             for job in running.values():
                 _enforce(job)
             _reap(running)
 
 
-def _fork(job_id: str, settings: dict, taken: set[int]) -> Running:
+def _fork(job_id: str, settings: dict) -> Running:
     home = Path(job_id).absolute()
     spec = json.loads((home / "job.json").read_text(encoding="utf-8"))
-    # A user of its own for each running child: they cannot signal, trace or read one another.
-    user = (
-        next(uid for uid in range(FIRST_USER, FIRST_USER + 10_000) if uid not in taken)
-        if os.geteuid() == 0 and not settings["jail"]
-        else 0
-    )
+    # A user of its own for each child: they cannot signal, trace or read one another, nor what comes after them.
+    settings["users"] = settings.get("users", 0) + 1
+    user = FIRST_USER + settings["users"] % USERS if os.geteuid() == 0 and not settings["jail"] else 0
     if user:
         os.chown(home, user, user)
     sys.stdout.flush()
@@ -143,15 +150,29 @@ def _reap(running: dict[int, Running]) -> None:
 
 
 def _kill(job: Running) -> None:
-    """Every process of the job's session: what changed its group is still found by its session."""
+    """Every process of the job: of its group, its session, and its user, again until none is left."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(job.pid, signal.SIGKILL)
+    for _ in range(KILL_ROUNDS):
+        alive = _alive(job)
+        for pid in alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not alive:
+            return
+        time.sleep(0.01)
+
+
+def _alive(job: Running) -> list[int]:
+    found = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
                 fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-                if int(fields[3]) == job.pid:
-                    os.kill(int(entry.name), signal.SIGKILL)
+                own = int(fields[3]) == job.pid or (job.user and os.stat(entry.path).st_uid == job.user)
+                if own and fields[0] not in "ZX":
+                    found.append(int(entry.name))
+    return found
 
 
 def _say(message: object) -> None:

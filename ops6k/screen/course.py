@@ -3,7 +3,7 @@ its resized children after it."""
 
 from dataclasses import dataclass, field, replace
 
-from ops6k.records import Candidate, Reason, Timing, Verdict, Work, candidate_id
+from ops6k.records import Candidate, Outcome, Reason, Timing, Verdict, Work, candidate_id
 from ops6k.sandbox import Ended, Job
 from ops6k.screen.finding import Finding
 from ops6k.screen.limits import Limits
@@ -65,13 +65,28 @@ class Course:
             return self._after_resize(ended)
         if ended.answer is None:
             return self._after_loss(ended)
-        if "verdict" not in ended.answer:
-            self.work, self.seconds = from_plain(Work, ended.answer["work"]), ended.answer["seconds"]
+        try:
+            return self._answered(ended.answer)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            return self._forged(f"its child's answer is none of ours: {type(error).__name__}")
+
+    def _answered(self, answer: dict) -> Job | None:
+        """A child's answer is what code beside a candidate wrote: it is believed only as far as it fits the question."""
+        if "verdict" not in answer:
+            self.work, self.seconds = from_plain(Work, answer["work"]), answer["seconds"]
             return self._run()
-        return self._judged(from_plain(Verdict, ended.answer["verdict"]))
+        verdict = from_plain(Verdict, answer["verdict"])
+        if verdict.candidate_id != self.candidate.candidate_id:
+            return self._forged("its child answered for another candidate")
+        if verdict.outcome is Outcome.ACCEPTED and (self.step != "run" or None in (verdict.timing, verdict.checks, verdict.work)):
+            return self._forged("its child called it accepted without having run it")
+        return self._judged(verdict)
+
+    def _forged(self, message: str) -> None:
+        self._conclude(self._rejection(Finding(Reason.UNSAFE_RUNTIME, message), self.step))
 
     def _judged(self, verdict: Verdict) -> Job | None:
-        if verdict.reason is Reason.OUT_OF_MEMORY and not self.retried:
+        if verdict.reason is Reason.OUT_OF_MEMORY and self.step == "run" and not self.retried:
             return self._again()
         self.verdicts.append(verdict)
         if verdict.reason in (Reason.TOO_FAST, Reason.TOO_SLOW) and self.candidate.round < self.rules.resize_rounds:

@@ -40,7 +40,8 @@ _OUT_OF_MEMORY = (
 
 def one_line(error: BaseException) -> str:
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}"[:400]
+    # A lone surrogate can be written to no file.
+    return f"{type(error).__name__}: {text}"[:400].encode("utf-8", "backslashreplace").decode()
 
 
 def _reason(error: BaseException, otherwise: Reason) -> Reason:

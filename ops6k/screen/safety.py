@@ -8,29 +8,33 @@ Not a proof: a hostile text that uses only allowed names may still misbehave ins
 
 import ast
 import importlib
+from collections import Counter
 from types import ModuleType
 
 from ops6k.records import Reason
 from ops6k.screen.finding import Finding
 
-IMPORTS = (
-    "torch",
-    "math",
-    "typing",
-    "functools",
-    "itertools",
-    "collections",
-    "collections.abc",
-    "dataclasses",
-    "enum",
-    "abc",
-    "numbers",
-    "__future__",
-)
+MEMBERS: dict[str, str | None] = {
+    "math": None,
+    "itertools": None,
+    "typing": """Any Callable ClassVar Dict Final Generic Iterable Iterator List Literal Mapping NamedTuple Optional Sequence Set Tuple Type
+    TypeVar Union cast overload""",
+    "functools": "partial reduce lru_cache cache cached_property",
+    "collections": "OrderedDict defaultdict namedtuple deque Counter",
+    "collections.abc": "Callable Iterable Iterator Mapping Sequence",
+    "dataclasses": "dataclass field",
+    "enum": "Enum IntEnum",
+    "abc": "ABC abstractmethod",
+    "numbers": "Number Integral Real",
+    "__future__": None,
+}
+"""What a task may use of the standard library; None: every public name. functools.update_wrapper writes into any object's
+globals and typing.get_type_hints evaluates strings: a module is not safe because it looks dull."""
+IMPORTS = ("torch", *MEMBERS)
 
 _BUILTINS_REFUSED = frozenset(
     """eval exec compile open breakpoint getattr setattr delattr hasattr globals locals vars dir help exit quit memoryview
-    __import__ __builtins__ __loader__ __spec__ __file__""".split()
+    type __import__ __builtins__ __loader__ __spec__ __file__""".split()
 )
 _DUNDERS_ALLOWED = frozenset("__init__ __call__ __len__ __iter__ __getitem__ __post_init__ __repr__".split())
 _ATTRIBUTES_REFUSED = frozenset(
@@ -39,7 +43,8 @@ _ATTRIBUTES_REFUSED = frozenset(
     register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook set_default_dtype
     set_default_device set_default_tensor_type set_num_threads set_num_interop_threads set_rng_state set_printoptions
     use_deterministic_algorithms set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal __dict__ load_state_dict
-    get_rng_state""".split()
+    get_rng_state
+    is_grad_enabled set_grad_enabled is_inference_mode_enabled""".split()
 )
 _TORCH_MODULES = frozenset(
     "nn nn.functional nn.init nn.utils nn.utils.parametrizations nn.parameter fft linalg special compiler autograd.functional nn.attention".split()
@@ -54,12 +59,28 @@ _COMPILER_ALLOWED = frozenset(("is_compiling", "is_dynamo_compiling", "disable")
 
 def unsafe(tree: ast.Module) -> Finding | None:
     """The first thing in a source that reaches outside a task, or None."""
-    modules = dict(_imported(tree))
+    imported = _imported(tree)
+    modules = dict(imported)
+    twice = next((name for name, dotted in imported if modules[name] != dotted), None)
+    if twice:
+        return Finding(Reason.UNSAFE_CODE, f"imports two things as {twice}")
+    bases = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         problem = _problem(node, modules)
+        if problem is None and id(node) not in bases and isinstance(node, ast.Name | ast.Attribute) and _is_module(node, modules):
+            problem = f"uses the module {ast.unparse(node)} as a value"  # under another name nothing would be looked at
         if problem:
             return Finding(Reason.UNSAFE_CODE, f"line {getattr(node, 'lineno', 0)}: {problem}")
-    return _patched(tree, modules)
+    return _patched(tree)
+
+
+def _is_module(node: ast.Name | ast.Attribute, modules: dict[str, str]) -> bool:
+    dotted = _dotted(node)
+    root, _, rest = dotted.partition(".") if dotted else ("", "", "")
+    if root not in modules or isinstance(node.ctx, ast.Store):
+        return root in modules and isinstance(node, ast.Name)  # bound anew: the name no longer says what it is
+    full = modules[root] + (f".{rest}" if rest else "")
+    return full in IMPORTS or full.removeprefix("torch.") in _TORCH_MODULES
 
 
 def _imported(tree: ast.Module) -> list[tuple[str, str]]:
@@ -91,6 +112,8 @@ def _problem(node: ast.AST, modules: dict[str, str]) -> str | None:
             return _attribute_problem(node, attr, modules)
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return f"defines {name}" if name.startswith("__") and name not in _DUNDERS_ALLOWED else None
+        case ast.arg(arg=name):
+            return f"names an argument {name} like an import" if name in modules else None
         case ast.Global() | ast.Nonlocal() | ast.AsyncFunctionDef() | ast.Await() | ast.TryStar():
             return f"uses {type(node).__name__.lower()}"
         case ast.keyword(arg="metaclass"):
@@ -105,15 +128,13 @@ def _attribute_problem(node: ast.Attribute, attr: str, modules: dict[str, str]) 
         return f"reaches for {attr}"
     if attr in _ATTRIBUTES_REFUSED:
         return f"reaches for {attr}"
-    dotted = _dotted(node)
-    if dotted is None:
-        return None
-    root, _, rest = dotted.partition(".")
-    if root in modules:
-        full = f"{modules[root]}.{rest}"
-        return None if _member_allowed(full) else f"reaches for {full}"
-    if attr.startswith("_") and not attr.startswith("__") and root not in ("self", "cls"):
+    own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    if attr.startswith("_") and not attr.startswith("__") and not own:
         return f"reaches for the private {attr}"
+    dotted = _dotted(node)
+    root, _, rest = dotted.partition(".") if dotted else ("", "", "")
+    if root in modules and not _member_allowed(f"{modules[root]}.{rest}"):
+        return f"reaches for {modules[root]}.{rest}"
     return None
 
 
@@ -136,15 +157,11 @@ def _member_allowed(dotted: str) -> bool:
     first, _, rest = dotted.partition(".")
     if first == "torch":
         return _torch_member_allowed(rest)
-    for module in sorted(IMPORTS, key=len, reverse=True):
+    for module in sorted(MEMBERS, key=len, reverse=True):
         if dotted.startswith(f"{module}."):
-            member = dotted.removeprefix(f"{module}.").split(".")[0]
-            return module == "__future__" or _public(importlib.import_module(module), member)
+            member, names = dotted.removeprefix(f"{module}.").split(".")[0], MEMBERS[module]
+            return member in names.split() if names is not None else not member.startswith("_")
     return dotted in IMPORTS
-
-
-def _public(module: ModuleType, member: str) -> bool:
-    return not member.startswith("_") and not isinstance(getattr(module, member, None), ModuleType)
 
 
 def _torch_member_allowed(rest: str) -> bool:
@@ -161,14 +178,22 @@ def _torch_member_allowed(rest: str) -> bool:
     return not isinstance(getattr(importlib.import_module("torch" + (f".{module}" if module else "")), member, None), ModuleType)
 
 
-def _patched(tree: ast.Module, modules: dict[str, str]) -> Finding | None:
-    """An assignment to, or deletion of, something that an import brought in: torch.allclose = ..., nn.Module.forward = ..."""
-    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+def _patched(tree: ast.Module) -> Finding | None:
+    """An assignment to, or deletion of, an attribute of anything but self or a module just built: torch.allclose = ..."""
+    built = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func).startswith("nn.")
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    bound = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    free = {"self"} | {name for name in built if bound[name] == 1}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
-            root = node
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            root: ast.expr = node
             while isinstance(root, ast.Attribute | ast.Subscript):
                 root = root.value
-            if not isinstance(root, ast.Name) or root.id in modules or root.id in classes:
+            if not isinstance(root, ast.Name) or root.id not in free:
                 return Finding(Reason.UNSAFE_CODE, f"line {node.lineno}: changes {ast.unparse(node)[:60]}")
     return None

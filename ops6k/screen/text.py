@@ -9,18 +9,28 @@ from collections.abc import Iterator
 
 from ops6k.records import Reason
 from ops6k.screen import labelled, unused
-from ops6k.screen.finding import Finding
+from ops6k.screen.finding import Finding, one_line
 from ops6k.screen.safety import unsafe
+
+LONGEST_SOURCE = 100_000
+"""Characters. These checks run outside the sandbox, so what they read is bounded."""
 
 FUNCTIONS = ("get_inputs", "get_init_inputs")
 
 
 def text_finding(code: str, ops: tuple[str, ...] | None) -> Finding | None:
     """The first thing wrong with a source, or None. ops None: labels are not judged."""
+    if len(code) > LONGEST_SOURCE:
+        return Finding(Reason.STRUCTURE, f"{len(code):,} characters of source; a task has at most {LONGEST_SOURCE:,}")
     try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Finding(Reason.SYNTAX, " ".join(str(error).split())[:200])
+        return _finding(ast.parse(code), ops)
+    except RecursionError:
+        return Finding(Reason.SYNTAX, "nested too deeply to be read")
+    except (SyntaxError, ValueError, MemoryError) as error:
+        return Finding(Reason.SYNTAX, one_line(error)[:200])
+
+
+def _finding(tree: ast.Module, ops: tuple[str, ...] | None) -> Finding | None:
     finding = unsafe(tree) or structure(tree) or unused.finding(tree) or module_values_in_forward(tree)
     return finding or (labelled.finding(tree, ops) if ops is not None else None)
 

@@ -1,6 +1,7 @@
 """What a task builds or takes and never uses: arguments of forward, modules and parameters, values overwritten unread."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from ops6k.records import Reason
@@ -81,40 +82,29 @@ def _is_self(node: ast.expr) -> bool:
 
 def _dead_assignments(body: list[ast.stmt]) -> Iterator[ast.Assign]:
     """Assignments to plain names whose value is overwritten in the same block, or the function ends, before any read."""
-    everything = ast.Module(body=body, type_ignores=[])
+    reads = Counter(name for statement in body for name in _each_read(statement))
     for i, statement in enumerate(body):
         if not isinstance(statement, ast.Assign) or not any(
             isinstance(n, ast.Call | ast.BinOp) for n in ast.walk(statement.value)
         ):
             continue
-        names = [
-            n.id
-            for target in statement.targets
-            for n in ast.walk(target)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        ]
+        names = [n.id for t in statement.targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         plain = all(isinstance(t, ast.Name | ast.Tuple) for t in statement.targets)
-        if plain and names and all(_is_dead(name, body[i + 1 :], everything, statement) for name in names):
+        own = Counter(_each_read(statement))
+        if plain and names and all(reads[name] == own[name] or _is_overwritten(name, body[i + 1 :]) for name in names):
             yield statement
 
 
-def _is_dead(name: str, rest: list[ast.stmt], everything: ast.Module, statement: ast.Assign) -> bool:
-    elsewhere = {
-        n.id
-        for s in everything.body
-        if s is not statement
-        for n in ast.walk(s)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    }
-    if name not in elsewhere:
-        return True
+def _each_read(node: ast.AST) -> Iterator[str]:
+    return (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+
+
+def _is_overwritten(name: str, rest: list[ast.stmt]) -> bool:
+    """Whether the next statement that names it assigns it anew."""
     for later in rest:
         if name in _reads(later):
             return False
-        if isinstance(later, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in later.targets):
-            return True
-        if isinstance(later, ast.AugAssign | ast.For | ast.While | ast.If | ast.With) and any(
-            isinstance(n, ast.Name) and n.id == name for n in ast.walk(later)
-        ):
-            return False
+        named = any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(later))
+        if named:
+            return isinstance(later, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in later.targets)
     return False
