@@ -109,7 +109,7 @@ def _target(params: Params, device: str) -> Target:
 def read_tasks(path: Path) -> list[Given]:
     """Tasks of a .py file, a folder of them, or a YAML list with id, ops, code. Raises MissingInput, Ops6kError."""
     if path.is_dir():
-        files = sorted(path.rglob("*.py"))
+        files = sorted(file for file in path.rglob("*.py") if file.is_file())
         if not files:
             raise MissingInput(f"{path}: no .py file in this folder")
         return [_from_python(file, str(file.relative_to(path))) for file in files]
@@ -122,10 +122,15 @@ def read_tasks(path: Path) -> list[Given]:
     return [_from_python(path, path.stem)]
 
 
+def _readable(name: object) -> str:
+    """A name that can be printed and written: a lone surrogate cannot."""
+    return str(name).encode("utf-8", "backslashreplace").decode()
+
+
 def _from_python(path: Path, name: str) -> Given:
     """A file may say in the comments that it begins with `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
     former labels are not judged. These comments are about the task, not part of it."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines(keepends=True)
     head = list(takewhile(lambda line: line.startswith("#"), lines))
     code = "".join(lines[len(head) :])
     said = {}
@@ -146,7 +151,9 @@ def _from_yaml(path: Path) -> list[Given]:
     for i, row in enumerate(rows):
         if not isinstance(row, dict) or not {"id", "code"} <= set(row) or not isinstance(row["code"], str):
             raise Ops6kError(f"{path}: entry {i} has no id and code")
+        if not isinstance(row.get("ops", []), list | None):
+            raise Ops6kError(f"{path}: entry {i} ({_readable(row['id'])}): ops must be a list of labels")
     return [
-        Given(str(r["id"]), tuple(map(str, r["ops"])) if r.get("ops") is not None else None, r["code"], r.get("window"))
+        Given(_readable(r["id"]), tuple(map(str, r["ops"])) if r.get("ops") is not None else None, r["code"], r.get("window"))
         for r in rows
     ]

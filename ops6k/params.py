@@ -204,18 +204,24 @@ def load(file: Path, *, preset: str | None = None, settings: Iterable[str] = ())
         tree = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise MissingInput(f"{file}: {error.strerror}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ParamsError(f"{file}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(tree, dict):
         raise ParamsError(f"{file}: must hold a mapping, holds {type(tree).__name__}")
     presets = tree.pop("presets", None) or {}
+    if not isinstance(presets, dict) or not all(isinstance(over, dict) for over in presets.values()):
+        raise ParamsError(f"{file}: presets must be a mapping of mappings")
     tree["preset"] = preset or os.environ.get("OPS6K_PRESET") or tree.get("preset", "full")
+    if not isinstance(tree["preset"], str):
+        raise ParamsError(f"{file}: preset must be a name, is {tree['preset']!r}")
     if tree["preset"] != "full":
         if tree["preset"] not in presets:
             raise ParamsError(f"{file}: preset {tree['preset']!r} is none of full, {', '.join(presets)}")
         _overlay(tree, presets[tree["preset"]])
     for setting in settings:
         _overlay(tree, _setting(setting))
+    if "root" in tree:
+        raise ParamsError(f"{file}: unknown key 'root'")
     tree["root"] = str(file.resolve().parent)
     return _typed(Params, tree, str(file.name))
 
@@ -224,7 +230,12 @@ def _setting(text: str) -> dict:
     key, sign, value = text.partition("=")
     if not sign or not key:
         raise ParamsError(f"--set {text}: write section.key=value")
-    tree = yaml.safe_load(value)
+    if key == "preset":
+        raise ParamsError(f"--set {text}: use --preset")
+    try:
+        tree = yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise ParamsError(f"--set {text}: not YAML: {' '.join(str(error).split())}") from None
     for part in reversed(key.split(".")):
         tree = {part: tree}
     return tree

@@ -50,6 +50,14 @@ def execute(stage: Stage, params: Params, data: Path, *, fresh: bool = False) ->
         return perform(stage, params, data, fresh=fresh)
 
 
+def ensured(stage: Stage, params: Params, data: Path, *, fresh: bool = False) -> Report:
+    """As `execute`, but a committed output that is up to date is left as it is: DVC would make the harvest twice."""
+    with locked(data):
+        settled = stage.writes in COMMITTED and not fresh and up_to_date(stage, params, data)
+        done = read_report(stage, params, data) if settled else None
+        return done or perform(stage, params, data, fresh=fresh)
+
+
 def perform(stage: Stage, params: Params, data: Path, *, fresh: bool = False) -> Report:
     """As `execute`, for a caller who holds the lock over several stages."""
     _require_inputs(stage, params, data)

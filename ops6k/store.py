@@ -109,6 +109,15 @@ def read_rows(path: Path, record: type[R]) -> list[R]:
     return [from_plain(record, row) for row in table.to_pylist()]
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a Parquet file is there and can be read to its end."""
+    try:
+        pq.read_table(path)
+    except (FileNotFoundError, pa.ArrowInvalid, OSError):
+        return False
+    return True
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A path to write to; renamed to `path` if the block ends well, removed otherwise."""

@@ -50,9 +50,16 @@ def load(path: Path) -> Target:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise MissingInput(f"target {path}: {error.strerror}; `ops6k calibrate --name NAME` makes one for this machine") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ParamsError(f"target {path}: not YAML: {' '.join(str(error).split())}") from None
     names = {field.name for field in dataclasses.fields(Target)}
     if not isinstance(tree, dict) or set(tree) != names:
         raise ParamsError(f"target {path}: must have exactly the keys {', '.join(sorted(names))}")
+    rates = tree["gflops"] if isinstance(tree["gflops"], dict) else {}
+    numbers = {**{name: tree[name] for name in ("threads", "memory_gib", "bandwidth_gbs", "overhead_us")}, **rates}
+    odd = next((name for name, value in numbers.items() if not isinstance(value, int | float) or not value > 0), None)
+    if odd or "float32" not in rates:
+        raise ParamsError(f"target {path}: {odd or 'gflops.float32'} must be a number above 0")
     return Target(**tree)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 from conftest import STAGE_NAMES, Project
@@ -10,11 +11,17 @@ pytestmark = pytest.mark.slow
 
 
 def test_repro_runs_every_stage_and_a_second_one_does_nothing(git_project: Project):
+    shutil.rmtree(git_project.data / ".work")
     git_project.dvc("repro")
     assert git_project.ran() == list(STAGE_NAMES)
     git_project.dvc("repro")
     assert git_project.ran() == []
     assert "up to date" in git_project.dvc("status").stdout
+
+
+def test_a_harvest_that_is_up_to_date_is_not_made_again_by_dvc(git_project: Project):
+    git_project.dvc("repro", "fuse")
+    assert git_project.ran() == ["fuse"]
 
 
 def test_seed_ops_stay_in_git_and_unchanged(git_project: Project):

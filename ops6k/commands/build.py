@@ -25,7 +25,7 @@ def stage_command(stage: Stage) -> Callable[..., None]:
 
         typed, folder = loaded(params, preset, settings, data)
         with console.shown(console_for(stderr=True)):
-            report = runner.execute(stage, typed, folder, fresh=fresh)
+            report = runner.ensured(stage, typed, folder, fresh=fresh)
         print(console.ending(report))
         for note in report.notes:
             print(f"  {note}")

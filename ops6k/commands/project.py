@@ -2,12 +2,14 @@
 
 import dataclasses
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from ops6k.commands.options import DEFAULT, Data, Device, ParamsFile, Preset, Settings, console_for, device_here, loaded
+from ops6k.errors import HubError, ParamsError
 
 
 def calibrate(
@@ -19,6 +21,8 @@ def calibrate(
     from ops6k.calibrate import calibrate as measured
     from ops6k.calibrate import write
 
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise ParamsError(f"--name {name!r}: letters, digits, points and dashes only")
     path = (data or Path("data")) / "targets" / f"{name}.yaml"
     write(measured(name, device or device_here()), path)
     print(f"{path} written; set `target: {path}` in params.yaml")
@@ -44,6 +48,8 @@ def publish(
     typed, results = loaded(params, None, None, data)
     if folder is None and to is not None and os.sep in to:  # no name on the Hub holds a slash
         folder = Path(to)
+    if folder is None and (to or typed.publish.to) is None:
+        raise HubError("publish where? give --to ORG_OR_USER, --to ./FOLDER or publish.to in params.yaml")
     if public:
         typed = dataclasses.replace(typed, publish=dataclasses.replace(typed.publish, private=False))
     for line in to_folder(results, folder, what=what) if folder else upload(typed, results, what=what, to=to):

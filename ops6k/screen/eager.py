@@ -5,6 +5,7 @@ and the evidence goes into Checks.
 """
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -12,7 +13,7 @@ import torch
 from ops6k.records import Checks, Reason
 from ops6k.screen import free, removable
 from ops6k.screen.compare import as_tuple, changed_share, identical, output_hash, tightly_equal
-from ops6k.screen.conditioning import conditioning
+from ops6k.screen.conditioning import fit_tolerance
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import (
     MODEL_SEED,
@@ -48,6 +49,8 @@ class Bench:
     outputs: tuple[torch.Tensor, ...] = ()
     fresh: list[tuple[torch.Tensor, ...]] = field(default_factory=list)
     """Outputs for fresh inputs, one per draw."""
+    tolerance: float = 0.0
+    """What the task is to be graded with, atol and rtol: the verifier's, or a multiple for reduced precision."""
     bitwise: bool = True
     mode_dependent: bool = False
     output_change: float = 0.0
@@ -66,8 +69,8 @@ class Bench:
             op_effect=self.op_effect,
             free_share=self.free_share,
             free_answer=self.free_answer or None,
-            atol=self.limits.tolerance,
-            rtol=self.limits.tolerance,
+            atol=self.tolerance,
+            rtol=self.tolerance,
             output_hash=output_hash(self.outputs),
             flags=self.flags,
         )
@@ -82,12 +85,20 @@ def set_up(task: Loaded, device: str, limits: Limits, ops: tuple[str, ...]) -> B
 
 def eager_finding(bench: Bench) -> Finding | None:
     """The first eager check that the task fails, cheapest first."""
-    for check in (runs_cleanly, is_finite, repeats, twins_agree, is_no_alias, reacts_to_inputs, every_argument_matters):
-        finding = check(bench)
-        if finding is not None:
-            return finding
+    bench.tolerance = bench.limits.tolerance
+    finding = _first(bench, runs_cleanly, is_finite, repeats, twins_agree, is_no_alias)
+    if finding is not None:
+        return finding
+    ill_conditioned = fit_tolerance(bench)
+    finding = _first(bench, reacts_to_inputs, every_argument_matters)
+    if finding is not None:
+        return finding
     bench.mode_dependent = _mode_dependent(bench)
-    return free.finding(bench, _other_weights(bench)) or removable.finding(bench, bench.ops) or conditioning(bench)
+    return free.finding(bench, _other_weights(bench)) or removable.finding(bench, bench.ops) or ill_conditioned
+
+
+def _first(bench: Bench, *checks: Callable[[Bench], Finding | None]) -> Finding | None:
+    return next((finding for check in checks if (finding := check(bench)) is not None), None)
 
 
 def runs_cleanly(bench: Bench) -> Finding | None:
@@ -171,12 +182,12 @@ def reacts_to_inputs(bench: Bench) -> Finding | None:
         if isinstance(output, Finding):
             return output
         bench.fresh.append(output)
-        shares.append([changed_share(a, b, bench.limits.tolerance) for a, b in zip(output, bench.outputs, strict=True)])
+        shares.append([changed_share(a, b, bench.tolerance) for a, b in zip(output, bench.outputs, strict=True)])
     per_output = [sum(column) / len(column) for column in zip(*shares, strict=True)]
     bench.output_change = min(per_output)
     worst = per_output.index(bench.output_change)
     if bench.output_change == 0:
-        return Finding(Reason.CONSTANT_OUTPUT, f"output {worst} stays within {bench.limits.tolerance} whatever the inputs")
+        return Finding(Reason.CONSTANT_OUTPUT, f"output {worst} stays within {bench.tolerance} whatever the inputs")
     if bench.output_change < LOW_ACTIVITY:
         return Finding(Reason.LOW_ACTIVITY, f"fresh inputs change {bench.output_change:.3%} of output {worst}")
     return None
@@ -193,7 +204,7 @@ def every_argument_matters(bench: Bench) -> Finding | None:
         output = attempt(lambda: as_tuple(bench.model(*bench.inputs[:i], fresh[i], *bench.inputs[i + 1 :])))  # noqa: B023 - called at once
         if isinstance(output, Finding):
             return output
-        effects.append(max(changed_share(a, b, bench.limits.tolerance) for a, b in zip(output, bench.outputs, strict=True)))
+        effects.append(max(changed_share(a, b, bench.tolerance) for a, b in zip(output, bench.outputs, strict=True)))
     bench.input_effect = tuple(effects)
     if min(effects) == 0:
         return Finding(Reason.DEAD_INPUT, f"argument {effects.index(0)} can be replaced without a trace")

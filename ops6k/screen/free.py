@@ -22,7 +22,7 @@ def finding(bench: "Bench", other_weights: tuple[torch.Tensor, ...] | None) -> F
     """The largest share of an output's elements that a free answer matches: 0.90 or more is rejected, the answer named."""
     for i, output in enumerate(bench.outputs):
         for name, answer in _answers(bench, i, output, other_weights):
-            share = 1.0 - changed_share(answer, output, bench.limits.tolerance)
+            share = 1.0 - changed_share(answer, output, bench.tolerance)
             if share > bench.free_share:
                 bench.free_share, bench.free_answer = share, f"output {i}: {name}"
     if bench.free_share >= REJECT_SHARE:

@@ -153,7 +153,7 @@ def _least_effect(bench: "Bench", call: Call, inputs: list, outputs: Tensors) ->
         replaced = attempt(lambda: _run_bypassed(bench, call.number, bypass, inputs))  # noqa: B023 - called at once
         if isinstance(replaced, Finding) or len(replaced) != len(outputs):
             continue
-        share = max(changed_share(a, b, bench.limits.tolerance) for a, b in zip(replaced, outputs, strict=True))
+        share = max(changed_share(a, b, bench.tolerance) for a, b in zip(replaced, outputs, strict=True))
         if share < least:
             least, which = share, bypass
         if least == 0:
@@ -177,7 +177,7 @@ def _verdict(bench: "Bench", call: Call, label: str, bypass: int) -> Finding:
         replaced = attempt(lambda: _run_bypassed(bench, call.number, bypass, inputs))  # noqa: B023 - called at once
         if isinstance(replaced, Finding):
             continue
-        if max(changed_share(a, b, bench.limits.tolerance) for a, b in zip(replaced, outputs, strict=True)) > 0:
+        if max(changed_share(a, b, bench.tolerance) for a, b in zip(replaced, outputs, strict=True)) > 0:
             return Finding(Reason.INACTIVE_OP, f"{message} for the inputs given")
     return Finding(Reason.REMOVABLE_OP, message)
 

@@ -19,7 +19,7 @@ from ops6k.sandbox import Ended, Job, Sandbox
 from ops6k.screen.course import Course, Rules
 from ops6k.screen.limits import limits_of
 from ops6k.screen.warm import TASK as CONTROL
-from ops6k.store import code_hash, files_hash, fingerprint, read_rows, to_plain, write_rows
+from ops6k.store import code_hash, files_hash, fingerprint, is_whole, read_rows, to_plain, write_rows
 from ops6k.target import Target
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -41,7 +41,8 @@ class Shard:
 
     @property
     def done(self) -> bool:
-        return self.path.exists()
+        """Both files are there and whole: a damaged shard is made anew."""
+        return is_whole(self.path) and is_whole(self.derived)
 
 
 def rules_of(params: Params, *, window: bool = True, judge_labels: bool = True) -> Rules:
