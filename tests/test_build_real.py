@@ -1,0 +1,79 @@
+"""The real stages, small, on the CPU: a build that is killed ends with the rows of one that was not, given the same times."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = ("fuse.candidates=6", "screen.shard_rows=2", "assemble.rows=4", "mix.depth={1: 0.2, 2: 0.8}")
+
+
+def command(stage: str, data: Path, *settings: str) -> list[str]:
+    words = [word for setting in (*SETTINGS, *settings) for word in ("--set", setting)]
+    return [sys.executable, "-m", "ops6k", stage, "--preset", "demo", "--data", str(data), *words]
+
+
+def run(stage: str, data: Path, *settings: str) -> None:
+    done = subprocess.run(command(stage, data, *settings), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def kill_after_the_first_shard(stage: str, data: Path, *settings: str) -> int:
+    """Shards that stood when the stage was killed with signal 9."""
+    process = subprocess.Popen(command(stage, data, *settings), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    work, deadline = data / ".work" / stage, time.monotonic() + 240
+    while not (done := [p for p in work.rglob("*.parquet") if "derived" not in p.name]):
+        assert process.poll() is None and time.monotonic() < deadline, "the stage ended before it made a shard"
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    return len(done)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = tmp_path_factory.mktemp("undisturbed")
+    for stage in ("fuse", "screen", "dedup", "assemble"):
+        run(stage, data)
+    return data
+
+
+def test_a_killed_build_ends_with_the_rows_of_an_undisturbed_one(undisturbed: Path, tmp_path: Path) -> None:
+    replay = f"screen.replay_times={undisturbed / 'verdicts'}"
+    run("fuse", tmp_path, replay)
+    assert kill_after_the_first_shard("screen", tmp_path, replay) < 3
+    assert not (tmp_path / "verdicts").exists()
+    for stage in ("screen", "dedup", "assemble"):
+        run(stage, tmp_path, replay)
+    for table in ("data/train.parquet", "data/validation.parquet", "data/test.parquet", "funnel/funnel.parquet"):
+        paths = [data / "dataset" / table for data in (undisturbed, tmp_path)]
+        assert [path.exists() for path in paths] in ([True, True], [False, False])
+        if paths[0].exists():
+            assert pq.read_table(paths[0]).equals(pq.read_table(paths[1])), table
+
+
+def test_a_damaged_shard_is_made_anew(undisturbed: Path) -> None:
+    before = pq.read_table(undisturbed / "verdicts" / "verdicts.parquet").column("candidate_id").to_pylist()
+    shard = next(p for p in sorted((undisturbed / ".work" / "screen").rglob("*.parquet")) if "derived" not in p.name)
+    shard.write_bytes(shard.read_bytes()[:200])
+    run("screen", undisturbed)
+    after = pq.read_table(undisturbed / "verdicts" / "verdicts.parquet").column("candidate_id").to_pylist()
+    assert set(before[:1]) <= set(after) and pq.read_table(shard).num_rows >= 2
+
+
+def test_every_row_of_a_real_set_was_accepted_and_measured(undisturbed: Path) -> None:
+    from datasets import load_dataset
+
+    rows = [row for split in load_dataset(str(undisturbed / "dataset")).values() for row in split]
+    assert len(rows) == 4
+    assert all(isinstance(row["ops"], list) and row["depth"] == len(row["ops"]) for row in rows)
+    assert all(row["timing"]["eager_high_ms"] >= 1 and row["timing"]["eager_low_ms"] <= 100 for row in rows)
+    assert all(row["checks"]["output_change"] >= 0.01 for row in rows)
