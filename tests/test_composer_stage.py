@@ -11,7 +11,8 @@ from ops6k import fuse, params
 from ops6k.fuse.composer import stage
 from ops6k.fuse.made import distinct
 from ops6k.records import Candidate, candidate_id
-from ops6k.screen.eager import eager_finding, set_up
+from ops6k.screen.bench import set_up
+from ops6k.screen.eager import eager_finding
 from ops6k.screen.finding import Finding
 from ops6k.screen.limits import limits_of
 from ops6k.screen.load import load_task

@@ -120,9 +120,9 @@ PAIRS = {
     "NemotronMLP": Pair(_mlp("nemotron", "NemotronMLP", "NemotronConfig", "relu2"), "NemotronMLP(WIDTH, INNER)"),
     "CLIPMLP": Pair(_mlp("clip", "CLIPMLP", "CLIPTextConfig", "quick_gelu"), "CLIPMLP(WIDTH, INNER)"),
     # The library takes two thirds of four widths, rounded up to eights.
-    "Dinov2SwiGLUFFN": Pair(
-        lambda: _model("dinov2", "Dinov2SwiGLUFFN")(_config("Dinov2Config", hidden_size=WIDTH, mlp_ratio=4)),
-        "Dinov2SwiGLUFFN(WIDTH, 64)",
+    "EomtSwiGLUFFN": Pair(
+        lambda: _model("eomt", "EomtSwiGLUFFN")(_config("EomtConfig", hidden_size=WIDTH, mlp_ratio=4)),
+        "EomtSwiGLUFFN(WIDTH, 64)",
     ),
     "BertIntermediate": Pair(
         lambda: _model("bert", "BertIntermediate")(_config("BertConfig", **BERT)), "BertIntermediate(WIDTH, INNER)"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import torch
 
 from ops6k.records import Reason
+from ops6k.screen.bench import DRAWS, Bench
 from ops6k.screen.compare import as_tuple, changed_share
-from ops6k.screen.eager import DRAWS, Bench
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import make_inputs
 

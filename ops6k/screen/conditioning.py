@@ -1,23 +1,20 @@
 """Whether a correct kernel could agree at all, and at which tolerance: rounding must not decide the output."""
 
 import copy
-from typing import TYPE_CHECKING
 
 import torch
 
 from ops6k.records import Reason
+from ops6k.screen.bench import Bench
 from ops6k.screen.compare import as_tuple, changed_share
 from ops6k.screen.finding import Finding, attempt
-
-if TYPE_CHECKING:
-    from ops6k.screen.eager import Bench
 
 STEPS = {torch.bfloat16: (1.0, 2.0, 4.0), torch.float16: (1.0, 2.0)}
 """Multiples of the verifier's tolerance that a task may be graded with, by its roughest dtype. One rounding of bfloat16 is
 4e-3 of the value, and eager rounds after every operator where a fused kernel does not."""
 
 
-def fit_tolerance(bench: "Bench") -> Finding | None:
+def fit_tolerance(bench: Bench) -> Finding | None:
     """Sets bench.tolerance to the smallest step at which a float64 reference agrees in every element, as a verifier asks.
 
     Where a task cannot run in float64 (it casts inside), inputs moved by one rounding stand in for it. Call it before the
@@ -37,7 +34,7 @@ def fit_tolerance(bench: "Bench") -> Finding | None:
     return Finding(Reason.ILL_CONDITIONED, message)
 
 
-def _coarsest(bench: "Bench") -> torch.dtype:
+def _coarsest(bench: Bench) -> torch.dtype:
     """The roughest floating dtype among inputs, state and outputs."""
     found = {
         t.dtype
@@ -47,7 +44,7 @@ def _coarsest(bench: "Bench") -> torch.dtype:
     return next((dtype for dtype in (torch.bfloat16, torch.float16, torch.float32) if dtype in found), torch.float64)
 
 
-def _in_float64(bench: "Bench") -> tuple[torch.Tensor, ...]:
+def _in_float64(bench: Bench) -> tuple[torch.Tensor, ...]:
     # torch's own cast, whatever the task calls double().
     model = torch.nn.Module.double(copy.deepcopy(bench.model))
     arguments = torch.utils._pytree.tree_map_only(
@@ -56,7 +53,7 @@ def _in_float64(bench: "Bench") -> tuple[torch.Tensor, ...]:
     return as_tuple(model(*arguments))
 
 
-def _nudged(bench: "Bench") -> tuple[torch.Tensor, ...]:
+def _nudged(bench: Bench) -> tuple[torch.Tensor, ...]:
     def nudge(x: torch.Tensor) -> torch.Tensor:
         return x * (1 + torch.finfo(x.dtype).eps) if x.is_floating_point() else x
 

@@ -6,17 +6,16 @@ and the evidence goes into Checks.
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import torch
 
-from ops6k.records import Checks, Reason
+from ops6k.records import Reason
 from ops6k.screen import free, removable
-from ops6k.screen.compare import as_tuple, changed_share, identical, output_hash, tightly_equal
+from ops6k.screen.bench import DRAWS, Bench
+from ops6k.screen.compare import as_tuple, changed_share, identical, tightly_equal
 from ops6k.screen.conditioning import fit_tolerance
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import (
-    MODEL_SEED,
     OTHER_SEED,
     TWIN_SEED,
     cloned,
@@ -26,61 +25,9 @@ from ops6k.screen.instances import (
     plain_state,
     tensors_of,
 )
-from ops6k.screen.limits import Limits
-from ops6k.screen.load import Loaded
 
-DRAWS = (11, 12, 13)
-"""Seeds of fresh inputs."""
 LOW_ACTIVITY = 0.01
 """Fewer elements that change make an output as good as constant."""
-
-
-@dataclass
-class Bench:
-    """One task on the bench: what the checks share, built up as they go."""
-
-    task: Loaded
-    device: str
-    limits: Limits
-    ops: tuple[str, ...]
-    """Labels; only operators that they declare must matter."""
-    model: torch.nn.Module
-    inputs: list
-    outputs: tuple[torch.Tensor, ...] = ()
-    fresh: list[tuple[torch.Tensor, ...]] = field(default_factory=list)
-    """Outputs for fresh inputs, one per draw."""
-    tolerance: float = 0.0
-    """What the task is to be graded with, atol and rtol: the verifier's, or a multiple for reduced precision."""
-    bitwise: bool = True
-    mode_dependent: bool = False
-    output_change: float = 0.0
-    input_effect: tuple[float, ...] = ()
-    op_effect: float | None = None
-    free_share: float = 0.0
-    free_answer: str = ""
-    flags: tuple[str, ...] = ()
-
-    def checks(self) -> Checks:
-        return Checks(
-            bitwise_repeatable=self.bitwise,
-            mode_dependent=self.mode_dependent,
-            output_change=self.output_change,
-            input_effect=self.input_effect,
-            op_effect=self.op_effect,
-            free_share=self.free_share,
-            free_answer=self.free_answer or None,
-            atol=self.tolerance,
-            rtol=self.tolerance,
-            output_hash=output_hash(self.outputs),
-            flags=self.flags,
-        )
-
-
-def set_up(task: Loaded, device: str, limits: Limits, ops: tuple[str, ...]) -> Bench | Finding:
-    """Model and inputs, made once."""
-    return attempt(
-        lambda: Bench(task, device, limits, ops, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0]))
-    )
 
 
 def eager_finding(bench: Bench) -> Finding | None:

@@ -1,24 +1,21 @@
 """Free answers: outputs that cost nothing and that a verifier would take for right almost everywhere."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import torch
 
 from ops6k.records import Reason
+from ops6k.screen.bench import Bench
 from ops6k.screen.compare import changed_share
 from ops6k.screen.finding import Finding
 from ops6k.screen.instances import tensors_of
-
-if TYPE_CHECKING:
-    from ops6k.screen.eager import Bench
 
 REJECT_SHARE = 0.90
 FLAG_SHARE = 0.70
 """A task whose best free answer matches this share is kept and flagged. About 0.5 is what a ReLU leaves by nature."""
 
 
-def finding(bench: "Bench", other_weights: tuple[torch.Tensor, ...] | None) -> Finding | None:
+def finding(bench: Bench, other_weights: tuple[torch.Tensor, ...] | None) -> Finding | None:
     """The largest share of an output's elements that a free answer matches: 0.90 or more is rejected, the answer named."""
     for i, output in enumerate(bench.outputs):
         for name, answer in _answers(bench, i, output, other_weights):
@@ -33,7 +30,7 @@ def finding(bench: "Bench", other_weights: tuple[torch.Tensor, ...] | None) -> F
 
 
 def _answers(
-    bench: "Bench", i: int, output: torch.Tensor, other_weights: tuple[torch.Tensor, ...] | None
+    bench: Bench, i: int, output: torch.Tensor, other_weights: tuple[torch.Tensor, ...] | None
 ) -> Iterator[tuple[str, torch.Tensor]]:
     yield "zeros", torch.zeros_like(output)
     middle = output.flatten()[:: max(1, output.numel() // 100_000)].double().median()

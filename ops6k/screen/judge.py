@@ -12,9 +12,10 @@ import torch
 
 from ops6k.records import Checks, Environment, Outcome, PhaseSeconds, Reason, Timing, Verdict, Work
 from ops6k.sandbox.child import enter
+from ops6k.screen.bench import Bench, set_up
 from ops6k.screen.compiled import compiled_model
 from ops6k.screen.dry_run import DryRun, dry_run
-from ops6k.screen.eager import Bench, eager_finding, set_up
+from ops6k.screen.eager import eager_finding
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import seed_all, set_precision
 from ops6k.screen.limits import Limits

@@ -11,19 +11,16 @@ rejected only if every call of that operator can go.
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
 from ops6k.labels import ARITHMETIC, OPERATORS, SHAPE, key
 from ops6k.records import Reason
+from ops6k.screen.bench import Bench
 from ops6k.screen.compare import as_tuple, changed_share
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import seed_all
-
-if TYPE_CHECKING:
-    from ops6k.screen.eager import Bench
 
 MAX_CALLS = 64
 """Longer programs (unrolled recurrences) are judged on their first calls."""
@@ -113,7 +110,7 @@ def _bypasses(result: object, args: tuple, kwargs: dict) -> Iterator[tuple[str, 
         yield "its mean", instead(torch.full_like(first, first.float().mean().item()))
 
 
-def finding(bench: "Bench", ops: tuple[str, ...]) -> Finding | None:
+def finding(bench: Bench, ops: tuple[str, ...]) -> Finding | None:
     """The first declared operator that can go unseen; bench.op_effect is the smallest share that any operator moves."""
     declared = {key(op): op for op in ops if not op.startswith("transformers.")}
     watch = attempt(lambda: _watched(bench))
@@ -140,13 +137,13 @@ def finding(bench: "Bench", ops: tuple[str, ...]) -> Finding | None:
     return None
 
 
-def _watched(bench: "Bench") -> _Watch:
+def _watched(bench: Bench) -> _Watch:
     with _Watch() as watch:
         bench.model(*bench.inputs)
     return watch
 
 
-def _least_effect(bench: "Bench", call: Call, inputs: list, outputs: Tensors) -> tuple[float, int]:
+def _least_effect(bench: Bench, call: Call, inputs: list, outputs: Tensors) -> tuple[float, int]:
     """Smallest share of output elements that a bypass of the call moves, and which bypass; the largest over the outputs."""
     least, which = 1.0, 0
     for bypass in range(call.bypasses):
@@ -161,12 +158,12 @@ def _least_effect(bench: "Bench", call: Call, inputs: list, outputs: Tensors) ->
     return least, which
 
 
-def _run_bypassed(bench: "Bench", number: int, bypass: int, inputs: list) -> Tensors:
+def _run_bypassed(bench: Bench, number: int, bypass: int, inputs: list) -> Tensors:
     with _Watch(number, bypass):
         return as_tuple(bench.model(*inputs))
 
 
-def _verdict(bench: "Bench", call: Call, label: str, bypass: int) -> Finding:
+def _verdict(bench: Bench, call: Call, label: str, bypass: int) -> Finding:
     """Algebraic if the same bypass goes unseen under other inputs too."""
     names = ["an argument"] * (call.bypasses - 2) + ["zeros", "its mean"]
     message = f"{label} (call {call.number}) can be replaced by {names[bypass] if bypass < len(names) else 'an argument'} unseen"

@@ -1,0 +1,63 @@
+"""One task on the bench: model, inputs and outputs that the checks of the screen share, and the evidence they leave."""
+
+from dataclasses import dataclass, field
+
+import torch
+
+from ops6k.records import Checks
+from ops6k.screen.compare import output_hash
+from ops6k.screen.finding import Finding, attempt
+from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model
+from ops6k.screen.limits import Limits
+from ops6k.screen.load import Loaded
+
+DRAWS = (11, 12, 13)
+"""Seeds of the inputs as given and of fresh ones."""
+
+
+@dataclass
+class Bench:
+    """One task on the bench: what the checks share, built up as they go."""
+
+    task: Loaded
+    device: str
+    limits: Limits
+    ops: tuple[str, ...]
+    """Labels; only operators that they declare must matter."""
+    model: torch.nn.Module
+    inputs: list
+    outputs: tuple[torch.Tensor, ...] = ()
+    fresh: list[tuple[torch.Tensor, ...]] = field(default_factory=list)
+    """Outputs for fresh inputs, one per draw."""
+    tolerance: float = 0.0
+    """What the task is to be graded with, atol and rtol: the verifier's, or a multiple for reduced precision."""
+    bitwise: bool = True
+    mode_dependent: bool = False
+    output_change: float = 0.0
+    input_effect: tuple[float, ...] = ()
+    op_effect: float | None = None
+    free_share: float = 0.0
+    free_answer: str = ""
+    flags: tuple[str, ...] = ()
+
+    def checks(self) -> Checks:
+        return Checks(
+            bitwise_repeatable=self.bitwise,
+            mode_dependent=self.mode_dependent,
+            output_change=self.output_change,
+            input_effect=self.input_effect,
+            op_effect=self.op_effect,
+            free_share=self.free_share,
+            free_answer=self.free_answer or None,
+            atol=self.tolerance,
+            rtol=self.tolerance,
+            output_hash=output_hash(self.outputs),
+            flags=self.flags,
+        )
+
+
+def set_up(task: Loaded, device: str, limits: Limits, ops: tuple[str, ...]) -> Bench | Finding:
+    """Model and inputs, made once."""
+    return attempt(
+        lambda: Bench(task, device, limits, ops, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0]))
+    )
