@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 import torch
 
-from ops6k.records import Reason
+from ops6k.records import Outcome, Reason
 from ops6k.screen import free, removable
-from ops6k.screen.bench import DRAWS, Bench
-from ops6k.screen.compare import as_tuple, changed_share, identical, tightly_equal
+from ops6k.screen.activity import every_argument_matters, reacts_to_inputs
+from ops6k.screen.bench import Bench
+from ops6k.screen.compare import as_tuple, identical, tightly_equal
 from ops6k.screen.conditioning import fit_tolerance
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import (
@@ -20,14 +21,10 @@ from ops6k.screen.instances import (
     TWIN_SEED,
     cloned,
     generator_states,
-    make_inputs,
     make_model,
     plain_state,
     tensors_of,
 )
-
-LOW_ACTIVITY = 0.01
-"""Fewer elements that change make an output as good as constant."""
 
 
 def eager_finding(bench: Bench) -> Finding | None:
@@ -37,11 +34,16 @@ def eager_finding(bench: Bench) -> Finding | None:
     if finding is not None:
         return finding
     ill_conditioned = fit_tolerance(bench)
-    finding = _first(bench, reacts_to_inputs, every_argument_matters)
-    if finding is not None:
-        return finding
+    finding = _first(bench, reacts_to_inputs, every_argument_matters, _free_answer, removable.finding)
+    if finding is not None and bench.tolerance > bench.limits.tolerance:
+        needs = f"at {bench.tolerance:g}, which its rounding needs, {finding.message}"
+        return Finding(Reason.NO_TOLERANCE, needs) if finding.reason.outcome is Outcome.CONSTANT else finding
     bench.mode_dependent = _mode_dependent(bench)
-    return free.finding(bench, _other_weights(bench)) or removable.finding(bench, bench.ops) or ill_conditioned
+    return finding or ill_conditioned
+
+
+def _free_answer(bench: Bench) -> Finding | None:
+    return free.finding(bench, _other_weights(bench))
 
 
 def _first(bench: Bench, *checks: Callable[[Bench], Finding | None]) -> Finding | None:
@@ -115,46 +117,6 @@ def is_no_alias(bench: Bench) -> Finding | None:
                 return Finding(Reason.IDENTITY, f"output {i} is argument {j} or a view of it")
             if tensor.shape == argument.shape and tensor.dtype == argument.dtype and identical((tensor,), (argument,)):
                 return Finding(Reason.IDENTITY, f"output {i} equals argument {j}")
-    return None
-
-
-def reacts_to_inputs(bench: Bench) -> Finding | None:
-    """Fresh inputs change at least 1 % of every output beyond the verifier's tolerance."""
-    shares = []
-    for seed in DRAWS[1:]:
-        arguments = make_inputs(bench.task, bench.device, seed)
-        if identical(tuple(tensors_of(arguments)), tuple(tensors_of(bench.inputs))):
-            return Finding(Reason.FIXED_INPUTS, "get_inputs returns the same values at every call")
-        output = attempt(lambda: as_tuple(bench.model(*arguments)))  # noqa: B023 - called at once
-        if isinstance(output, Finding):
-            return output
-        bench.fresh.append(output)
-        shares.append([changed_share(a, b, bench.tolerance) for a, b in zip(output, bench.outputs, strict=True)])
-    per_output = [sum(column) / len(column) for column in zip(*shares, strict=True)]
-    bench.output_change = min(per_output)
-    worst = per_output.index(bench.output_change)
-    if bench.output_change == 0:
-        return Finding(Reason.CONSTANT_OUTPUT, f"output {worst} stays within {bench.tolerance} whatever the inputs")
-    if bench.output_change < LOW_ACTIVITY:
-        return Finding(Reason.LOW_ACTIVITY, f"fresh inputs change {bench.output_change:.3%} of output {worst}")
-    return None
-
-
-def every_argument_matters(bench: Bench) -> Finding | None:
-    """Each tensor argument redrawn alone moves some output beyond the verifier's tolerance."""
-    fresh = make_inputs(bench.task, bench.device, DRAWS[1])
-    effects = []
-    for i, value in enumerate(bench.inputs):
-        if not tensors_of(value) or identical(tuple(tensors_of(value)), tuple(tensors_of(fresh[i]))):
-            effects.append(1.0)  # fixed on purpose (positions, a causal mask): nothing to redraw
-            continue
-        output = attempt(lambda: as_tuple(bench.model(*bench.inputs[:i], fresh[i], *bench.inputs[i + 1 :])))  # noqa: B023 - called at once
-        if isinstance(output, Finding):
-            return output
-        effects.append(max(changed_share(a, b, bench.tolerance) for a, b in zip(output, bench.outputs, strict=True)))
-    bench.input_effect = tuple(effects)
-    if min(effects) == 0:
-        return Finding(Reason.DEAD_INPUT, f"argument {effects.index(0)} can be replaced without a trace")
     return None
 
 

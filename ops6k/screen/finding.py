@@ -1,10 +1,12 @@
 """What a check has against a candidate, and the one place where a candidate's exception becomes that."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from ops6k.records import Reason
+from ops6k.screen.watch import watching
 
 T = TypeVar("T")
 
@@ -17,13 +19,16 @@ class Finding:
     message: str
 
 
-def attempt(run: Callable[[], T], otherwise: Reason = Reason.RUNTIME) -> "T | Finding":
+def attempt(run: Callable[[], T], otherwise: Reason = Reason.RUNTIME, *, watched: bool = True) -> "T | Finding":
     """What `run` returns, or the finding that its exception amounts to.
+
+    watched: what the code reaches for meanwhile is noted (ops6k.screen.watch); not where torch's compiler works beside it.
 
     This is the only broad `except` of the system: candidate code may raise anything, SystemExit included.
     """
     try:
-        return run()
+        with watching() if watched else contextlib.nullcontext():
+            return run()
     except BaseException as error:  # noqa: BLE001 - the one place for it
         return Finding(_reason(error, otherwise), one_line(error))
 

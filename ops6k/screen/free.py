@@ -35,11 +35,12 @@ def _answers(
     yield "zeros", torch.zeros_like(output)
     middle = output.flatten()[:: max(1, output.numel() // 100_000)].double().median()
     yield f"the scalar {middle.item():.4g}", torch.full_like(output, middle.to(output.dtype).item())
-    samples = [output, *(fresh[i] for fresh in bench.fresh)]
-    if output.dim() > 1 and output.is_floating_point():
-        mean = torch.stack([sample.float().mean(dim=0) for sample in samples]).mean(dim=0)
-        yield "one value per position of the first sample axis", mean.to(output.dtype).expand_as(output)
-    yield "the output for other inputs", bench.fresh[0][i]
+    mean = bench.fresh_mean[i]
+    yield "the mean over other inputs", mean
+    for axis in range(output.dim() if output.dim() > 1 else 0):
+        others = [other for other in range(output.dim()) if other != axis]
+        yield f"a constant per position of axis {axis}", mean.mean(dim=others, keepdim=True).expand_as(output)
+    yield "the output for other inputs", bench.fresh[i]
     # An output that no weight enters (a mask, a sum of inputs) is the same for all weights, and is no worse for it.
     if other_weights is not None and not torch.equal(other_weights[i], output):
         yield "the output of other weights", other_weights[i]

@@ -12,6 +12,7 @@ import torch
 
 from ops6k.records import Checks, Environment, Outcome, PhaseSeconds, Reason, Timing, Verdict, Work
 from ops6k.sandbox.child import enter
+from ops6k.screen import watch
 from ops6k.screen.bench import Bench, set_up
 from ops6k.screen.compiled import compiled_model
 from ops6k.screen.dry_run import DryRun, dry_run
@@ -19,7 +20,7 @@ from ops6k.screen.eager import eager_finding
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import seed_all, set_precision
 from ops6k.screen.limits import Limits
-from ops6k.screen.load import Loaded, load_task
+from ops6k.screen.load import load_task
 from ops6k.screen.timing import device_lock, measure
 from ops6k.store import from_plain, to_plain
 from ops6k.target import Target
@@ -32,15 +33,22 @@ def dry_run_candidate(payload: dict) -> dict:
     """{candidate_id, code, target, limits} -> a Verdict if the dry run decides, else its Work as {"work": ...}."""
     target, limits = from_plain(Target, payload["target"]), from_plain(Limits, payload["limits"])
     set_precision(target)
+    watch.install()
     enter("dry_run")
     began = time.monotonic()
     found = _dry(payload["code"], target)
     seconds = PhaseSeconds(dry_run=time.monotonic() - began)
     work = found.work if isinstance(found, DryRun) else None
-    finding = _budget(work, limits) or _unused(found) if isinstance(found, DryRun) else found
+    finding = _reached_out() or (_budget(work, limits) or _unused(found) if isinstance(found, DryRun) else found)
     if finding is not None:
         return {"verdict": to_plain(_rejected(payload["candidate_id"], finding, "dry_run", work=work, seconds=seconds))}
     return {"work": to_plain(work), "seconds": to_plain(seconds)}
+
+
+def _reached_out() -> Finding | None:
+    """What the task's code tried while it ran, whatever became of the attempt."""
+    seen = watch.attempts()
+    return Finding(Reason.UNSAFE_RUNTIME, f"while it ran: {seen[0]} ({len(seen)} attempts)") if seen else None
 
 
 def _dry(code: str, target: Target) -> DryRun | Finding:
@@ -96,6 +104,7 @@ def run_candidate(payload: dict) -> dict:
     """{candidate_id, code, target, limits, work, seconds, lock, timing} -> a Verdict."""
     target, limits = from_plain(Target, payload["target"]), from_plain(Limits, payload["limits"])
     set_precision(target)
+    watch.install()
     verdict = _Run(payload, target, limits).verdict()
     return {"verdict": to_plain(replace(verdict, environment=environment(target)))}
 
@@ -114,14 +123,17 @@ class _Run:
         for phase, run in (("eager", self.eager), ("compile", self.compile), ("timing", self.time)):
             enter(phase)
             began = time.monotonic()
-            finding = attempt(run)
+            finding = attempt(run, watched=False)
+            finding = _reached_out() or finding
             self.seconds[phase] = time.monotonic() - began
             if finding is not None:
                 return self._verdict(finding, phase)
         return self._verdict(None, "timing")
 
     def eager(self) -> Finding | None:
-        task: Loaded = load_task(self.payload["code"])
+        task = attempt(lambda: load_task(self.payload["code"]))
+        if isinstance(task, Finding):
+            return task
         bench = set_up(task, self.target.device, self.limits, tuple(self.payload["ops"]))
         if isinstance(bench, Finding):
             return bench

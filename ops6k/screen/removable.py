@@ -110,9 +110,9 @@ def _bypasses(result: object, args: tuple, kwargs: dict) -> Iterator[tuple[str, 
         yield "its mean", instead(torch.full_like(first, first.float().mean().item()))
 
 
-def finding(bench: Bench, ops: tuple[str, ...]) -> Finding | None:
+def finding(bench: Bench) -> Finding | None:
     """The first declared operator that can go unseen; bench.op_effect is the smallest share that any operator moves."""
-    declared = {key(op): op for op in ops if not op.startswith("transformers.")}
+    declared = {key(op): op for op in bench.ops if not op.startswith("transformers.")}
     watch = attempt(lambda: _watched(bench))
     if isinstance(watch, Finding):
         return watch
