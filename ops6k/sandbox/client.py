@@ -73,7 +73,10 @@ class Sandbox:
         self.folder = Path(tempfile.mkdtemp(prefix=f"ops6k-{os.getpid()}-", dir=work)).resolve()
         self.folder.chmod(0o711)  # a child's own user must reach its own folder in it
         self.lock = self.folder / "device.lock"
-        self.lock.touch(mode=0o666)
+        self.pool = self.folder / "device.pool"
+        for shared in (self.lock, self.pool):
+            shared.touch()
+            shared.chmod(0o666)
         settings = {
             "device": device,
             "preload": preload,

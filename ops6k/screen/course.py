@@ -15,8 +15,12 @@ DRY_RUN_TIMEOUT_S = 20.0
 DRY_RUN_GIB = 2.0
 HOST_GIB = 4.0
 """Host memory of a child beside its tensors: torch, a compiler, its caches."""
-COPIES = 4.0
-"""Copies of the peak that the eager checks hold at once: outputs of several draws, a float64 reference."""
+EAGER_COPIES = 3.6
+"""Times the peak that the eager checks hold at once: outputs of several draws, a float64 reference."""
+CONTEXT_GIB = 0.6
+"""Of a CUDA context and its libraries, a child."""
+RESIDENT_COPIES = 1.4
+"""Times the peak that is held from then on, while code is compiled and timed. The difference is borrowed from a pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,10 @@ class Course:
     step: str = "text"
     work: Work | None = None
     seconds: dict | None = None
+    flags: tuple[str, ...] = ()
     lock: str = ""
+    pool: str = ""
+    pool_gib: float = 0.0
     retried: bool = False
     jobs_made: int = 0
 
@@ -73,7 +80,7 @@ class Course:
     def _answered(self, answer: dict) -> Job | None:
         """A child's answer is what code beside a candidate wrote: it is believed only as far as it fits the question."""
         if "verdict" not in answer:
-            self.work, self.seconds = from_plain(Work, answer["work"]), answer["seconds"]
+            self.work, self.seconds, self.flags = from_plain(Work, answer["work"]), answer["seconds"], tuple(answer["flags"])
             return self._run()
         verdict = from_plain(Verdict, answer["verdict"])
         if verdict.candidate_id != self.candidate.candidate_id:
@@ -128,21 +135,23 @@ class Course:
 
     def _run(self) -> Job:
         self.step = "run"
-        tensors_gib = COPIES * self.work.peak_bytes / 2**30
+        resident_gib = RESIDENT_COPIES * self.work.peak_bytes / 2**30
+        eager_gib = EAGER_COPIES * self.work.peak_bytes / 2**30
         timing = self.rules.times.get(self.candidate.candidate_id)
         payload = {
             "ops": list(self.candidate.ops),
             "limits": to_plain(self.rules.limits),
             "work": to_plain(self.work),
             "seconds": self.seconds,
+            "flags": list(self.flags),
             "lock": self.lock,
+            "pool": {"path": self.pool, "bytes": int((eager_gib - resident_gib) * 2**30), "total": int(self.pool_gib * 2**30)},
             "timing": to_plain(timing) if timing else None,
         }
         on_device = self.rules.target.device != "cpu"
-        host_gib = HOST_GIB if on_device else HOST_GIB + tensors_gib
+        host_gib = HOST_GIB if on_device else HOST_GIB + 2 * eager_gib
         job = self._job("ops6k.screen.judge:run_candidate", payload, self.rules.limits.timeout_s, host_gib)
-        # A CUDA context and its libraries take about half a GiB a child.
-        return replace(job, device_gib=tensors_gib + 0.6) if on_device else replace(job, device_gib=tensors_gib)
+        return replace(job, device_gib=resident_gib + (CONTEXT_GIB if on_device else 0))
 
     def _resize(self, verdict: Verdict) -> Job:
         self.step = "resize"

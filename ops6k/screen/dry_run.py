@@ -45,6 +45,8 @@ class DryRun:
     """Tensor arguments that no operator reads."""
     unused_state: tuple[str, ...]
     """Parameters that no operator reads."""
+    shape_coupled: bool
+    """One more row of input changes more than the outputs' first axis, or cannot be run."""
 
 
 def dry_run_code(code: str, target: Target) -> DryRun | Finding:
@@ -65,7 +67,9 @@ def dry_run(task: Loaded, init_inputs: list, target: Target) -> DryRun | Finding
         arguments = _fake_inputs(task)
         if isinstance(arguments, Finding):
             return arguments
-        traced = attempt(lambda: _trace(task, tree_map_only(torch.Tensor, fake.from_tensor, init_inputs), arguments))
+        init_inputs = tree_map_only(torch.Tensor, fake.from_tensor, init_inputs)
+        traced = attempt(lambda: _trace(task, init_inputs, arguments))
+        larger = attempt(lambda: _one_row_more(task, init_inputs, arguments))
     if isinstance(traced, Finding):
         return _lazy(traced)
     graph, state_names, inputs, output = traced
@@ -82,6 +86,7 @@ def dry_run(task: Loaded, init_inputs: list, target: Target) -> DryRun | Finding
         output_dtypes=tuple(str(x.dtype).removeprefix("torch.") for x in tensors),
         random_operators=tuple(_name(node) for node in _compute(graph) if torch.Tag.nondeterministic_seeded in node.target.tags),
         unused_arguments=tuple(i for i, node in enumerate(arguments) if not node.users),
+        shape_coupled=isinstance(larger, Finding) or not _only_rows_differ(tensors, larger),
         unused_state=tuple(name for name, node in zip(state_names, state, strict=True) if not node.users),
     )
 
@@ -123,6 +128,25 @@ def _trace(task: Loaded, init_inputs: list, arguments: list) -> tuple[Graph, lis
 
     graph = make_fx(forward, tracing_mode="real", _allow_non_fake_inputs=False)(state, arguments).graph
     return graph, list(state), _tensors(arguments), outputs[0]
+
+
+def _one_row_more(task: Loaded, init_inputs: list, arguments: list) -> list[torch.Tensor]:
+    """The outputs' shapes when every input that shares the first one's leading size has one row more."""
+    rows = _tensors(arguments)[0].shape[:1]
+
+    def grown(x: torch.Tensor) -> torch.Tensor:
+        return x.new_empty((x.shape[0] + 1, *x.shape[1:])) if x.shape[:1] == rows and x.dim() else x
+
+    with patch.object(torch.nn.Module, "_apply", _apply_anew):
+        model = task.model(*init_inputs).eval()
+    state = {name: _moved(tensor) for name, tensor in (*model.named_parameters(), *model.named_buffers())}
+    return _tensors(torch.func.functional_call(model, state, tuple(tree_map_only(torch.Tensor, grown, arguments))))
+
+
+def _only_rows_differ(before: list[torch.Tensor], after: list[torch.Tensor]) -> bool:
+    """Scalars and outputs without the batch axis may stay as they are."""
+    pairs = list(zip(before, after, strict=False))
+    return len(before) == len(after) and all(a.shape[1:] == b.shape[1:] and a.dim() == b.dim() for a, b in pairs)
 
 
 def _apply_anew(module: torch.nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> torch.nn.Module:

@@ -12,6 +12,7 @@ import torch
 
 from ops6k.records import Checks, Environment, Outcome, PhaseSeconds, Reason, Timing, Verdict, Work
 from ops6k.sandbox.child import enter
+from ops6k.sandbox.pool import held
 from ops6k.screen import watch
 from ops6k.screen.bench import Bench, set_up
 from ops6k.screen.compiled import compiled_model
@@ -42,7 +43,7 @@ def dry_run_candidate(payload: dict) -> dict:
     finding = _reached_out() or (_budget(work, limits) or _unused(found) if isinstance(found, DryRun) else found)
     if finding is not None:
         return {"verdict": to_plain(_rejected(payload["candidate_id"], finding, "dry_run", work=work, seconds=seconds))}
-    return {"work": to_plain(work), "seconds": to_plain(seconds)}
+    return {"work": to_plain(work), "seconds": to_plain(seconds), "flags": ["shape_coupled"] if found.shape_coupled else []}
 
 
 def _reached_out() -> Finding | None:
@@ -118,17 +119,31 @@ class _Run:
         self.seconds: dict[str, float] = dict(payload["seconds"])
         self.checks: Checks | None = None
         self.timing: Timing | None = None
+        self.waited = 0.0
+        """Seconds that the present phase waited for memory: not its own."""
 
     def verdict(self) -> Verdict:
-        for phase, run in (("eager", self.eager), ("compile", self.compile), ("timing", self.time)):
+        for phase, run in (("eager", self.eager_in_turn), ("compile", self.compile), ("timing", self.time)):
             enter(phase)
             began = time.monotonic()
             finding = attempt(run, watched=False)
             finding = _reached_out() or finding
-            self.seconds[phase] = time.monotonic() - began
+            self.seconds[phase] = time.monotonic() - began - self.waited
+            self.waited = 0.0
             if finding is not None:
                 return self._verdict(finding, phase)
         return self._verdict(None, "timing")
+
+    def eager_in_turn(self) -> Finding | None:
+        """The eager checks with the memory that only they need, lent by the pool of all children."""
+        pool = self.payload["pool"]
+        began = time.monotonic()
+        with held(Path(pool["path"]), pool["bytes"], pool["total"]):
+            self.waited = time.monotonic() - began
+            finding = self.eager()
+            if self.target.device == "cuda":
+                torch.cuda.empty_cache()
+        return finding
 
     def eager(self) -> Finding | None:
         task = attempt(lambda: load_task(self.payload["code"]))
@@ -138,6 +153,7 @@ class _Run:
         if isinstance(bench, Finding):
             return bench
         self.bench: Bench = bench
+        bench.flags = tuple(self.payload["flags"])
         finding = eager_finding(bench)
         if finding is None:
             self.checks = bench.checks()

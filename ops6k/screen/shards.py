@@ -25,8 +25,8 @@ from ops6k.target import Target
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKING_CODE = (PACKAGE / "screen", PACKAGE / "sandbox", PACKAGE / "labels.py")
 CONTROL_TIMEOUT_S = 120.0
-FREE_SHARE = 0.85
-"""Of the device's memory that is shared out among children: the rest is fragmentation and contexts."""
+RESIDENT_SHARE, POOL_SHARE = 0.6, 0.3
+"""Of the device's memory that is shared out among children for good, and lent for the eager checks; the rest is fragmentation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: 
     decided: list[Course] = []
     if not courses:
         return
-    device_gib = target.memory_gib * (FREE_SHARE if target.device == "cuda" else 1.0)
+    device_gib = target.memory_gib * RESIDENT_SHARE
     with Sandbox(
         device=target.device,
         workers=workers or os.cpu_count() or 1,
@@ -130,13 +130,14 @@ def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: 
         preload="torch,torch._inductor,ops6k.screen.judge,ops6k.screen.resize",
         warm_up=f"ops6k.screen.warm:{'compile_once' if target.device == 'cpu' else 'dry_run_once'}",
     ) as sandbox:
+        pool_gib = target.memory_gib * POOL_SHARE
         _require_control(sandbox, courses[0].rules)
 
         def jobs() -> Iterator[Job]:
             for course in courses:
                 if deadline_s is not None and time.monotonic() - began > deadline_s:
                     return
-                course.lock = str(sandbox.lock)
+                course.lock, course.pool, course.pool_gib = str(sandbox.lock), str(sandbox.pool), pool_gib
                 job = course.first()
                 if job is None:
                     decided.append(course)
@@ -166,7 +167,7 @@ def _require_control(sandbox: Sandbox, rules: Rules) -> None:
     """
     limits = replace(rules.limits, window_ms=None, timeout_s=max(rules.limits.timeout_s, CONTROL_TIMEOUT_S))
     candidate = Candidate("control", ("nn.Linear", "torch.tanh"), CONTROL, "control", 0, "float32", ())
-    course = Course(0, candidate, replace(rules, limits=limits, times={}), lock=str(sandbox.lock))
+    course = Course(0, candidate, replace(rules, limits=limits, times={}), lock=str(sandbox.lock), pool=str(sandbox.pool))
     for _ in sandbox.map([course.first()], course.next):
         pass
     verdict = course.verdicts[-1]
