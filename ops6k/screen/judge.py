@@ -105,6 +105,9 @@ def run_candidate(payload: dict) -> dict:
     """{candidate_id, code, target, limits, work, seconds, lock, timing} -> a Verdict."""
     target, limits = from_plain(Target, payload["target"]), from_plain(Limits, payload["limits"])
     set_precision(target)
+    if target.device == "cuda":
+        # CUDA's start opens libraries: not the task's doing.
+        torch.randn(8, 8, device="cuda").mm(torch.eye(8, device="cuda")).sum().item()
     watch.install()
     verdict = _Run(payload, target, limits).verdict()
     return {"verdict": to_plain(replace(verdict, environment=environment(target)))}

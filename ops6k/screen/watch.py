@@ -56,8 +56,16 @@ def _hook(event: str, arguments: tuple) -> None:
         path, mode, flags = (*arguments, None, None)[:3]
         if isinstance(path, str | bytes) and not _may_open(os.fsdecode(path), mode, flags):
             _seen.append(f"opens {os.fsdecode(path)[:80]}")
-    elif event.startswith(_REFUSED):
+    elif event.startswith(_REFUSED) and not _loads_own_library(event, arguments):
         _seen.append(event)
+
+
+def _loads_own_library(event: str, arguments: tuple) -> bool:
+    """torch opens CUDA's libraries by name when an operator first needs one."""
+    if event.startswith("ctypes.dlsym"):
+        return True
+    name = str(arguments[0]) if event == "ctypes.dlopen" and arguments else ""
+    return os.path.basename(name).startswith(("libcu", "libnv")) or name.startswith(_readable())
 
 
 def _may_open(path: str, mode: object, flags: object) -> bool:
