@@ -1,5 +1,6 @@
 # keep
 # ops: torch.quantile, torch.sub
+# flags: shape_coupled
 # Interpolated order statistics at levels of a buffer.
 import torch
 import torch.nn as nn

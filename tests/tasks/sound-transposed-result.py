@@ -1,5 +1,6 @@
 # keep
 # ops: nn.PReLU, torch.outer
+# flags: shape_coupled
 # The output is a view with strides of its own, of values that were computed.
 import torch
 import torch.nn as nn
