@@ -24,7 +24,6 @@ _ALIASES = {
     "upsample": "interpolate",
     "upsamplingbilinear2d": "interpolate",
     "upsamplingnearest2d": "interpolate",
-    "softmax2d": "softmax",
     "multiheadattention": "multiheadattentionforward",
     "syncbatchnorm": "batchnorm",
     "concat": "cat",
@@ -105,4 +104,5 @@ def key(label: str) -> str:
     name = name.split(".")[-1].rstrip("_").lower().replace("_", "")
     if name.endswith("loss") and name not in _NOT_LOSSES:
         name = name[:-4]
+    name = name.removesuffix("withindices")
     return _ALIASES.get(name, name)

@@ -13,23 +13,31 @@ from ops6k.screen.instances import make_inputs, seed_all, tensors_of
 
 LOW_ACTIVITY = 0.01
 """Fewer elements that change make an output as good as constant."""
-SPREAD_SEEDS = tuple(range(31, 39))
+SPREAD_SEEDS = (31, 32, 33)
 SPREAD_BANDS = 3.0
-"""The values of a reduction over 8 draws must spread over so many tolerance bands."""
+"""The values of a reduction must spread over so many tolerance bands, over the draws of bench.DRAWS and these."""
 FEW = 64
-"""Elements of an output up to which it is a summary of its inputs, not a map of them."""
+SUMMARY = 1000
+"""Elements of the largest input for each one of an output, from which it is a summary; twice that for more than FEW."""
 CENTRED = frozenset(
     "relu relu6 leakyrelu elu celu selu gelu silu abs clamp clampmin hardtanh threshold prelu rrelu softshrink hardshrink".split()
 )
 """Operators that do nothing, or one thing, to inputs of one sign."""
+MOST_WEIGHTS = 24
+"""Parameters and buffers that are tried, each at the cost of a run."""
 _DISTURB_SEED = 41
 
 
 def reacts_to_inputs(bench: Bench) -> Finding | None:
     """Fresh inputs change at least 1 % of every output beyond the tolerance; summaries spread by more than it hides."""
     shares, mean = [], None
+    bench.summaries = {i: [out.double()] for i, out in enumerate(bench.outputs) if _is_summary(bench, out)}
     for seed in DRAWS[1:]:
         arguments = make_inputs(bench.task, bench.device, seed)
+        if _form(arguments) != _form(bench.inputs):
+            return Finding(
+                Reason.STRUCTURE, f"get_inputs varies between calls: {_form(bench.inputs)} and {_form(arguments)}"[:300]
+            )
         if identical(tuple(tensors_of(arguments)), tuple(tensors_of(bench.inputs))):
             return Finding(Reason.FIXED_INPUTS, "get_inputs returns the same values at every call")
         output = attempt(lambda: as_tuple(bench.model(*arguments)))  # noqa: B023 - called at once
@@ -39,10 +47,23 @@ def reacts_to_inputs(bench: Bench) -> Finding | None:
         bench.fresh = bench.fresh or output
         parts = [part.float() / len(DRAWS[1:]) for part in output]
         mean = parts if mean is None else [a + b for a, b in zip(mean, parts, strict=True)]
+        for i, drawn in bench.summaries.items():
+            drawn.append(output[i].double())
     bench.fresh_mean = tuple(mean)
     per_output = [sum(column) / len(column) for column in zip(*shares, strict=True)]
     bench.output_change = min(per_output)
     return _change_finding(bench, per_output.index(bench.output_change)) or _spread_finding(bench) or _centred_finding(bench)
+
+
+def _form(arguments: list) -> list[tuple]:
+    return [(tuple(x.shape), str(x.dtype)) for x in tensors_of(arguments)]
+
+
+def _is_summary(bench: Bench, output: torch.Tensor) -> bool:
+    """Whether each element is made of very many: an output of few elements, or far fewer than the largest input has."""
+    largest = max(x.numel() for x in tensors_of(bench.inputs))
+    few = SUMMARY if output.numel() <= FEW else 2 * SUMMARY
+    return output.is_floating_point() and largest > few * output.numel()
 
 
 def _change_finding(bench: Bench, worst: int) -> Finding | None:
@@ -55,23 +76,18 @@ def _change_finding(bench: Bench, worst: int) -> Finding | None:
 
 def _spread_finding(bench: Bench) -> Finding | None:
     """Sums and means over many independent numbers hardly vary: their mean over the draws would be a free answer."""
-    small = [i for i, out in enumerate(bench.outputs) if out.is_floating_point() and out.numel() <= FEW]
-    largest = max(x.numel() for x in tensors_of(bench.inputs))
-    small = [i for i in small if largest > 1000 * bench.outputs[i].numel()]
-    if not small:
-        return None
-    rows = []
-    for seed in SPREAD_SEEDS:
+    for seed in SPREAD_SEEDS if bench.summaries else ():
         output = attempt(lambda: as_tuple(bench.model(*make_inputs(bench.task, bench.device, seed))))  # noqa: B023 - called at once
         if isinstance(output, Finding):
             return output
-        rows.append([output[i].double() for i in small])
-    for place, column in zip(small, zip(*rows, strict=True), strict=True):
-        values = torch.stack(column)
+        for i, drawn in bench.summaries.items():
+            drawn.append(output[i].double())
+    for i, drawn in bench.summaries.items():
+        values = torch.stack(drawn)
         band = bench.tolerance * (1 + values.mean(dim=0).abs())
         bands = ((values.amax(dim=0) - values.amin(dim=0)) / band).median().item()
         if bands < SPREAD_BANDS:
-            message = f"output {place} spreads over {bands:.2g} tolerance bands in {len(SPREAD_SEEDS)} draws: its mean passes"
+            message = f"output {i} spreads over {bands:.2g} tolerance bands in {len(drawn)} draws: its mean passes"
             return Finding(Reason.FREE_ANSWER, message)
     return None
 
@@ -96,31 +112,60 @@ def _centred(bench: Bench, seed: int) -> list:
 
 
 def every_argument_matters(bench: Bench) -> Finding | None:
-    """Each argument redrawn alone, or disturbed where get_inputs fixes it, moves some output beyond the tolerance."""
+    """Each tensor redrawn alone, or disturbed where get_inputs fixes it, moves some output beyond the tolerance."""
     fresh = make_inputs(bench.task, bench.device, DRAWS[1])
-    effects = []
-    for i, value in enumerate(bench.inputs):
-        effects.append(max((_effect(bench, i, other) for other in _others(value, fresh[i])), default=1.0))
+    given, spec = torch.utils._pytree.tree_flatten(bench.inputs)
+    drawn = torch.utils._pytree.tree_leaves(fresh)
+
+    def effect(leaf: int, other: torch.Tensor) -> float:
+        return _effect(
+            bench, given[leaf], other, torch.utils._pytree.tree_unflatten([*given[:leaf], other, *given[leaf + 1 :]], spec)
+        )
+
+    effects, leaf = [], 0
+    for value in bench.inputs:
+        count, least = len(torch.utils._pytree.tree_leaves(value)), 1.0
+        for i in range(leaf, leaf + count):
+            if isinstance(given[i], torch.Tensor):
+                least = min(least, max((effect(i, other) for other in _others(given[i], drawn[i])), default=1.0))
+        effects.append(least)
+        leaf += count
     bench.input_effect = tuple(effects)
     if len({id(x) for x in tensors_of(bench.inputs)}) < len(tensors_of(bench.inputs)):
         bench.flags += ("aliased_inputs",)
     if min(effects) == 0:
-        return Finding(Reason.DEAD_INPUT, f"argument {effects.index(0)} can be replaced without a trace")
+        return Finding(Reason.DEAD_INPUT, f"argument {effects.index(0)}, or a tensor in it, can be replaced without a trace")
     return None
 
 
-def _others(value: object, fresh: object) -> Iterator[object]:
-    """What to put in an argument's place: a fresh draw; for one that is always the same, two disturbances of it."""
-    if not tensors_of(value):
-        return
-    if not identical(tuple(tensors_of(value)), tuple(tensors_of(fresh))):
+def every_weight_matters(bench: Bench) -> Finding | None:
+    """Each parameter and floating buffer changed by its own scale moves some output beyond the tolerance."""
+    seed_all(_DISTURB_SEED)
+    state = [*bench.model.named_parameters(), *bench.model.named_buffers()]
+    for name, value in [(name, value) for name, value in state if value.is_floating_point() and value.numel()][:MOST_WEIGHTS]:
+        output = attempt(lambda: as_tuple(torch.func.functional_call(bench.model, {name: _changed(value)}, tuple(bench.inputs))))  # noqa: B023
+        if not isinstance(output, Finding) and max(map(bench.changed, output, bench.outputs)) == 0:
+            return Finding(Reason.UNUSED, f"{name} can be anything: no output moves")
+    return None
+
+
+def _changed(x: torch.Tensor) -> torch.Tensor:
+    """Of the same sign where it has one: variances stay variances."""
+    scale = 1.0 + (x.float().std().item() if x.numel() > 1 else 0.0)
+    other = x + torch.randn_like(x) * scale
+    return other.abs() if bool((x >= 0).all()) else other
+
+
+def _others(value: torch.Tensor, fresh: torch.Tensor) -> Iterator[torch.Tensor]:
+    """What to put in a tensor's place: a fresh draw; for one that is always the same, two disturbances of it."""
+    if not identical((value,), (fresh,)):
         yield fresh
         return
-    if any(not x.is_floating_point() and x.dtype != torch.bool and x.device.type != "cpu" for x in tensors_of(value)):
+    if not value.is_floating_point() and value.dtype != torch.bool and value.device.type != "cpu":
         return  # offsets out of order are an assertion on a GPU, and the context is lost with it
     seed_all(_DISTURB_SEED)
-    for disturb in (_shuffled, _shifted):
-        yield torch.utils._pytree.tree_map_only(torch.Tensor, disturb, value)
+    yield _shuffled(value)
+    yield _shifted(value)
 
 
 def _shuffled(x: torch.Tensor) -> torch.Tensor:
@@ -134,12 +179,9 @@ def _shifted(x: torch.Tensor) -> torch.Tensor:
     return x + x.std().nan_to_num(1.0) + 1 if x.is_floating_point() else x.flip(-1) if x.dim() else x
 
 
-def _effect(bench: Bench, i: int, other: object) -> float:
+def _effect(bench: Bench, value: torch.Tensor, other: torch.Tensor, arguments: list) -> float:
     """Share of output elements that the other value moves; 1 where it is outside what the task can take: that says enough."""
-    fixed = identical(tuple(tensors_of(other)), tuple(tensors_of(bench.inputs[i])))
-    if fixed:
-        return 1.0 if max(x.numel() for x in tensors_of(other)) <= 1 else 0.0
-    output = attempt(lambda: as_tuple(bench.model(*bench.inputs[:i], other, *bench.inputs[i + 1 :])))
-    if isinstance(output, Finding):
-        return 1.0
-    return max(changed_share(a, b, bench.tolerance) for a, b in zip(output, bench.outputs, strict=True))
+    if identical((other,), (value,)):
+        return 1.0 if other.numel() <= 1 else 0.0
+    output = attempt(lambda: as_tuple(bench.model(*arguments)))
+    return 1.0 if isinstance(output, Finding) else max(map(bench.changed, output, bench.outputs))

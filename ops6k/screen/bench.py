@@ -1,15 +1,15 @@
 """One task on the bench: model, inputs and outputs that the checks of the screen share, and the evidence they leave."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
 from ops6k.records import Checks
-from ops6k.screen.compare import output_hash
+from ops6k.screen.compare import changed_share, output_hash
 from ops6k.screen.finding import Finding, attempt
-from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model
+from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model, seed_all
 from ops6k.screen.limits import Limits
-from ops6k.screen.load import Loaded
+from ops6k.screen.load import Loaded, load_task
 
 DRAWS = (11, 12, 13, 14, 15)
 """Seeds of the inputs as given and of fresh ones."""
@@ -19,6 +19,7 @@ DRAWS = (11, 12, 13, 14, 15)
 class Bench:
     """One task on the bench: what the checks share, built up as they go."""
 
+    code: str
     task: Loaded
     device: str
     limits: Limits
@@ -31,6 +32,8 @@ class Bench:
     """Outputs for the first of the fresh inputs."""
     fresh_mean: tuple[torch.Tensor, ...] = ()
     """Mean output over all fresh inputs, element by element, float32."""
+    summaries: dict[int, list[torch.Tensor]] = field(default_factory=dict)
+    """Outputs that are reductions over very many numbers, by their place: their values in all draws so far."""
     tolerance: float = 0.0
     """What the task is to be graded with, atol and rtol: the verifier's, or a multiple for reduced precision."""
     bitwise: bool = True
@@ -41,6 +44,10 @@ class Bench:
     free_share: float = 0.0
     free_answer: str = ""
     flags: tuple[str, ...] = ()
+
+    def changed(self, got: torch.Tensor, wanted: torch.Tensor) -> float:
+        """Share of elements that differ beyond the task's tolerance."""
+        return changed_share(got, wanted, self.tolerance)
 
     def checks(self) -> Checks:
         return Checks(
@@ -58,8 +65,12 @@ class Bench:
         )
 
 
-def set_up(task: Loaded, device: str, limits: Limits, ops: tuple[str, ...]) -> Bench | Finding:
+def set_up(code: str, device: str, limits: Limits, ops: tuple[str, ...]) -> Bench | Finding:
     """Model and inputs, made once."""
-    return attempt(
-        lambda: Bench(task, device, limits, ops, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0]))
-    )
+
+    def made() -> Bench:
+        seed_all(MODEL_SEED)  # what the source draws as it is read
+        task = load_task(code)
+        return Bench(code, task, device, limits, ops, make_model(task, device, MODEL_SEED), make_inputs(task, device, DRAWS[0]))
+
+    return attempt(made)

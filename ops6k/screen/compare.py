@@ -65,13 +65,16 @@ def output_hash(output: tuple[torch.Tensor, ...]) -> str:
     return digest.hexdigest()[:16]
 
 
+def bits_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The elements' bits as integers, flat."""
+    tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor
+    kinds = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    return tensor.contiguous().view(kinds[tensor.element_size()]).flatten()
+
+
 def _integer_sums(tensor: torch.Tensor) -> tuple[int, int]:
     """Sum and position-weighted sum of the elements' bits as integers, modulo 2^64."""
-    bits = (
-        tensor.contiguous()
-        .view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.element_size()])
-        .flatten()
-    )
+    bits = bits_of(tensor)
     plain = weighted = 0
     for start in range(0, bits.numel(), BLOCK):
         part = bits[start : start + BLOCK].to(torch.int64)

@@ -20,9 +20,10 @@ def fit_tolerance(bench: Bench) -> Finding | None:
     Where a task cannot run in float64 (it casts inside), inputs moved by one rounding stand in for it. Call it before the
     checks that judge what a tolerance hides. The finding is for the end: other faults say more.
     """
-    references = [attempt(lambda: _in_float64(bench)), attempt(lambda: _nudged(bench))]
-    reference = next((r for r in references if not isinstance(r, Finding)), None)
-    if reference is None:
+    reference = attempt(lambda: _in_float64(bench))
+    if isinstance(reference, Finding):
+        reference = attempt(lambda: _nudged(bench))
+    if isinstance(reference, Finding):
         return None
     for step in STEPS.get(_coarsest(bench), (1.0,)):
         bench.tolerance = bench.limits.tolerance * step

@@ -131,7 +131,12 @@ class Course:
     def _dry_run(self) -> Job:
         self.step = "dry_run"
         timeout_s = min(DRY_RUN_TIMEOUT_S, self.rules.limits.timeout_s)
-        return self._job("ops6k.screen.judge:dry_run_candidate", {"limits": to_plain(self.rules.limits)}, timeout_s, DRY_RUN_GIB)
+        payload = {
+            "limits": to_plain(self.rules.limits),
+            "ops": list(self.candidate.ops),
+            "judge_labels": self.rules.judge_labels,
+        }
+        return self._job("ops6k.screen.judge:dry_run_candidate", payload, timeout_s, DRY_RUN_GIB)
 
     def _run(self) -> Job:
         self.step = "run"

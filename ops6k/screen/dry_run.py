@@ -9,6 +9,7 @@ Attention is counted unfused (as the meta device decomposes it), so its bytes ar
 import math
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from unittest.mock import patch
 
@@ -21,8 +22,10 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.flop_counter import flop_registry
 
 from ops6k.records import Reason, Work
+from ops6k.screen.calls import Watch, on
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.load import Loaded, load_task
+from ops6k.screen.state import difference, remembered
 from ops6k.target import TIERS_GIB, Target
 
 ACCELERATOR = "meta"
@@ -42,52 +45,59 @@ class DryRun:
     random_operators: tuple[str, ...]
     """ATen operators that the dispatcher tags as drawing random numbers: a proposal, not a verdict."""
     unused_arguments: tuple[int, ...]
-    """Tensor arguments that no operator reads."""
+    """Arguments with a tensor that no operator reads."""
     unused_state: tuple[str, ...]
     """Parameters that no operator reads."""
     shape_coupled: bool
     """One more row of input changes more than the outputs' first axis, or cannot be run."""
+    calls: Watch
+    """What forward called."""
 
 
-def dry_run_code(code: str, target: Target) -> DryRun | Finding:
+def dry_run_code(code: str, target: Target, ops: tuple[str, ...] = ()) -> DryRun | Finding:
     """The dry run of a source text; never raises for what the source does."""
     loaded = attempt(lambda: load_task(code))
     if isinstance(loaded, Finding):
         return loaded
     init_inputs = attempt(loaded.get_init_inputs)
-    return init_inputs if isinstance(init_inputs, Finding) else dry_run(loaded, init_inputs, target)
+    return init_inputs if isinstance(init_inputs, Finding) else dry_run(loaded, init_inputs, target, ops)
 
 
-def dry_run(task: Loaded, init_inputs: list, target: Target) -> DryRun | Finding:
-    """The dry run of a loaded task; never raises for what the task does. init_inputs: real, as the task gives them."""
-    with (
-        FakeTensorMode(shape_env=ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)) as fake,
-        torch.no_grad(),
-    ):
-        arguments = _fake_inputs(task)
-        if isinstance(arguments, Finding):
-            return arguments
+def dry_run(task: Loaded, init_inputs: list, target: Target, ops: tuple[str, ...] = ()) -> DryRun | Finding:
+    """The dry run of a loaded task; never raises for what the task does. init_inputs: real, as the task gives them. ops: labels,
+    of which those of transformers name helpers that are called as one."""
+    # A list of numbers as an index becomes a real tensor inside torch; other real tensors are caught by their device.
+    symbols = ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
+    with FakeTensorMode(shape_env=symbols, allow_non_fake_inputs=True) as fake, torch.no_grad():
+        given = _fake_inputs(task)
+        if isinstance(given, Finding):
+            return given
         init_inputs = tree_map_only(torch.Tensor, fake.from_tensor, init_inputs)
-        traced = attempt(lambda: _trace(task, init_inputs, arguments))
-        larger = attempt(lambda: _one_row_more(task, init_inputs, arguments))
+        calls = Watch()
+        traced = attempt(lambda: _trace(task, init_inputs, given, lambda: on(calls, task, ops)))
+        larger = attempt(lambda: _one_row_more(task, init_inputs, given))
     if isinstance(traced, Finding):
         return _lazy(traced)
-    graph, state_names, inputs, output = traced
-    problem = _output_problem(output)
+    graph, state_names, output = traced
+    problem = _output_problem(output) or _reads_values(graph)
     if problem is not None:
         return problem
     placeholders = [node for node in graph.nodes if node.op == "placeholder"]
     state, arguments = placeholders[: len(state_names)], placeholders[len(state_names) :]
     tensors = _tensors(output)
+    leaves = [(i, leaf) for i, argument in enumerate(given) for leaf in tree_leaves(argument)]
     return DryRun(
         work=_work(graph, target),
-        input_shapes=tuple(tuple(x.shape) for x in inputs),
+        input_shapes=tuple(tuple(x.shape) for x in _tensors(given)),
         output_shapes=tuple(tuple(x.shape) for x in tensors),
         output_dtypes=tuple(str(x.dtype).removeprefix("torch.") for x in tensors),
         random_operators=tuple(_name(node) for node in _compute(graph) if torch.Tag.nondeterministic_seeded in node.target.tags),
-        unused_arguments=tuple(i for i, node in enumerate(arguments) if not node.users),
+        unused_arguments=tuple(
+            i for node, (i, leaf) in zip(arguments, leaves, strict=True) if not node.users and isinstance(leaf, torch.Tensor)
+        ),
         shape_coupled=isinstance(larger, Finding) or not _only_rows_differ(tensors, larger),
         unused_state=tuple(name for name, node in zip(state_names, state, strict=True) if not node.users),
+        calls=calls,
     )
 
 
@@ -115,19 +125,26 @@ def _lazy(finding: Finding) -> Finding:
     return finding
 
 
-def _trace(task: Loaded, init_inputs: list, arguments: list) -> tuple[Graph, list[str], list[torch.Tensor], object]:
-    """The ATen graph of forward, names of the state, tensor arguments and fake output."""
+def _trace(
+    task: Loaded, init_inputs: list, arguments: list, watched: Callable[[], AbstractContextManager]
+) -> tuple[Graph, list[str], object] | Finding:
+    """The ATen graph of forward, names of the state and fake output."""
     with patch.object(torch.nn.Module, "_apply", _apply_anew):
         model = task.model(*init_inputs).eval()
     state = {name: _moved(tensor) for name, tensor in (*model.named_parameters(), *model.named_buffers())}
+    remembers = remembered(task, model)
     outputs = []
 
     def forward(state: dict, arguments: list) -> list:
-        outputs[:] = [torch.func.functional_call(model, state, tuple(arguments))]
+        with watched():
+            outputs[:] = [torch.func.functional_call(model, state, tuple(arguments))]
         return _tensors(outputs[0])
 
-    graph = make_fx(forward, tracing_mode="real", _allow_non_fake_inputs=False)(state, arguments).graph
-    return graph, list(state), _tensors(arguments), outputs[0]
+    graph = make_fx(forward, tracing_mode="real", _allow_non_fake_inputs=True)(state, arguments).graph
+    changed = difference(remembers, remembered(task, model))
+    if changed:
+        return Finding(Reason.STATEFUL, f"forward changes {changed}")
+    return graph, list(state), outputs[0]
 
 
 def _one_row_more(task: Loaded, init_inputs: list, arguments: list) -> list[torch.Tensor]:
@@ -185,7 +202,19 @@ def _output_problem(output: object) -> Finding | None:
             return Finding(Reason.DYNAMIC_SHAPE, f"the output's shape {tuple(map(str, part.shape))} depends on values")
         if part.device.type != ACCELERATOR:
             return Finding(Reason.DEVICE, "the output stays on the CPU when model and inputs move")
+        if part.numel() == 0:
+            return Finding(Reason.CONSTANT_OUTPUT, f"returns a tensor without elements, of shape {tuple(part.shape)}")
     return None if parts else Finding(Reason.OUTPUT_TYPE, "returns no tensor")
+
+
+def _reads_values(graph: Graph) -> Finding | None:
+    """What torch.compile would stop at on the way: a number read out of a tensor, a size that depends on values."""
+    for node in graph.nodes:
+        if node.target is torch.ops.aten._local_scalar_dense.default:
+            return Finding(Reason.COMPILE, "forward reads a number out of a tensor (.item())")
+        if any(not isinstance(size, int) for tensor in _results(node) for size in tensor.shape):
+            return Finding(Reason.DYNAMIC_SHAPE, f"{_name(node)} makes a tensor whose shape depends on values")
+    return None
 
 
 def _compute(graph: Graph) -> Iterator[Node]:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import torch
 
 from ops6k.records import Outcome, Reason
-from ops6k.screen import free, removable
-from ops6k.screen.activity import every_argument_matters, reacts_to_inputs
+from ops6k.screen import free, removable, ties
+from ops6k.screen.activity import every_argument_matters, every_weight_matters, reacts_to_inputs
 from ops6k.screen.bench import Bench
 from ops6k.screen.compare import as_tuple, identical, tightly_equal
 from ops6k.screen.conditioning import fit_tolerance
@@ -22,19 +22,25 @@ from ops6k.screen.instances import (
     cloned,
     generator_states,
     make_model,
-    plain_state,
+    seed_all,
     tensors_of,
 )
+from ops6k.screen.load import load_task
+from ops6k.screen.state import difference, remembered
+
+TWIN_NAME = "task_read_anew"
 
 
 def eager_finding(bench: Bench) -> Finding | None:
     """The first eager check that the task fails, cheapest first."""
     bench.tolerance = bench.limits.tolerance
-    finding = _first(bench, runs_cleanly, is_finite, repeats, twins_agree, is_no_alias)
+    finding = _first(bench, runs_cleanly, is_finite, repeats, twins_agree)
     if finding is not None:
         return finding
     ill_conditioned = fit_tolerance(bench)
-    finding = _first(bench, reacts_to_inputs, every_argument_matters, _free_answer, removable.finding)
+    finding = _first(
+        bench, ties.finding, reacts_to_inputs, every_argument_matters, _free_answer, removable.finding, every_weight_matters
+    )
     if finding is not None and bench.tolerance > bench.limits.tolerance:
         needs = f"at {bench.tolerance:g}, which its rounding needs, {finding.message}"
         return Finding(Reason.NO_TOLERANCE, needs) if finding.reason.outcome is Outcome.CONSTANT else finding
@@ -51,22 +57,19 @@ def _first(bench: Bench, *checks: Callable[[Bench], Finding | None]) -> Finding 
 
 
 def runs_cleanly(bench: Bench) -> Finding | None:
-    """Runs once; draws nothing, changes neither its inputs nor its own state."""
+    """Runs once; draws nothing, changes neither its inputs nor what it remembers, and returns something of its own."""
     before, generators = cloned(bench.inputs), generator_states(bench.device)
-    weights = {name: tensor.clone() for name, tensor in bench.model.state_dict().items()}
-    plain = plain_state(bench.model)
-    output = attempt(lambda: bench.model(*bench.inputs))
+    remembers = remembered(bench.task, bench.model)
+    output = attempt(lambda: as_tuple(bench.model(*bench.inputs)))
     if isinstance(output, Finding):
         return output
-    bench.outputs = tuple(tensor.clone() for tensor in as_tuple(output))
+    bench.outputs = tuple(tensor.clone() for tensor in output)
     if not identical(tuple(generators), tuple(generator_states(bench.device))):
         return Finding(Reason.RANDOM_OP, "forward moves the random generator's state in eval mode")
     if not identical(tuple(tensors_of(before)), tuple(tensors_of(bench.inputs))):
         return Finding(Reason.STATEFUL, "forward changes its arguments")
-    changed = [name for name, tensor in bench.model.state_dict().items() if not identical((tensor,), (weights[name],))]
-    now = plain_state(bench.model)
-    changed += [name.lstrip(".") for name in plain | now if plain.get(name) != now.get(name)]
-    return Finding(Reason.STATEFUL, f"forward changes {changed[0]}") if changed else None
+    changed = difference(remembers, remembered(bench.task, bench.model))
+    return Finding(Reason.STATEFUL, f"forward changes {changed}") if changed else _alias(bench, output)
 
 
 def is_finite(bench: Bench) -> Finding | None:
@@ -90,8 +93,9 @@ def repeats(bench: Bench) -> Finding | None:
 
 
 def twins_agree(bench: Bench) -> Finding | None:
-    """A second instance that loads the weights computes the same."""
-    twin = attempt(lambda: make_model(bench.task, bench.device, TWIN_SEED))
+    """A second instance, of the source read anew as another process would, computes the same once it has the weights."""
+    seed_all(TWIN_SEED)
+    twin = attempt(lambda: make_model(load_task(bench.code, TWIN_NAME), bench.device, TWIN_SEED))
     if isinstance(twin, Finding):
         return twin
     loaded = attempt(lambda: twin.load_state_dict(bench.model.state_dict()), Reason.INIT)
@@ -107,10 +111,9 @@ def twins_agree(bench: Bench) -> Finding | None:
     return None
 
 
-def is_no_alias(bench: Bench) -> Finding | None:
+def _alias(bench: Bench, output: tuple[torch.Tensor, ...]) -> Finding | None:
     """An output that is an input, or a view of one, computes nothing."""
     given = tensors_of(bench.inputs)
-    output = as_tuple(bench.model(*bench.inputs))
     for i, tensor in enumerate(output):
         for j, argument in enumerate(given):
             if tensor.numel() and tensor.untyped_storage().data_ptr() == argument.untyped_storage().data_ptr():

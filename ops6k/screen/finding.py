@@ -58,10 +58,11 @@ def _reason(error: BaseException, otherwise: Reason) -> Reason:
         name == "FakeTensorDeviceMismatchError"
         or "Expected all tensors to be on the same device" in text
         or "Device Propagation" in text
+        or "is not on the expected device" in text
     ):
         return Reason.DEVICE
     if name == "DynamicOutputShapeException":
         return Reason.DYNAMIC_SHAPE
-    if name in ("GuardOnDataDependentSymNode", "DataDependentOutputException"):
+    if name in ("GuardOnDataDependentSymNode", "DataDependentOutputException", "FailOnRecompileLimitHit"):
         return Reason.COMPILE
     return otherwise

@@ -51,14 +51,3 @@ def tensors_of(value: object) -> list[torch.Tensor]:
 def generator_states(device: str) -> list[torch.Tensor]:
     states = [torch.get_rng_state()]
     return [*states, torch.cuda.get_rng_state()] if device == "cuda" else states
-
-
-def plain_state(model: torch.nn.Module) -> dict[str, str]:
-    """Attributes of every submodule that are plain Python values: where a counter hides."""
-    kinds = (int, float, bool, str, tuple, list, dict, type(None))
-    return {
-        f"{path}.{name}": repr(value)[:1000]
-        for path, module in model.named_modules()
-        for name, value in vars(module).items()
-        if isinstance(value, kinds) and not name.startswith("_")
-    }

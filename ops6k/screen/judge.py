@@ -13,7 +13,7 @@ import torch
 from ops6k.records import Checks, Environment, Outcome, PhaseSeconds, Reason, Timing, Verdict, Work
 from ops6k.sandbox.child import enter
 from ops6k.sandbox.pool import held
-from ops6k.screen import watch
+from ops6k.screen import labelled, watch
 from ops6k.screen.bench import Bench, set_up
 from ops6k.screen.compiled import compiled_model
 from ops6k.screen.dry_run import DryRun, dry_run
@@ -31,16 +31,20 @@ PREDICTED_SLACK = 5.0
 
 
 def dry_run_candidate(payload: dict) -> dict:
-    """{candidate_id, code, target, limits} -> a Verdict if the dry run decides, else its Work as {"work": ...}."""
+    """{candidate_id, code, target, limits, ops, judge_labels} -> a Verdict if the dry run decides, else its Work as {"work": ...}."""
     target, limits = from_plain(Target, payload["target"]), from_plain(Limits, payload["limits"])
     set_precision(target)
     watch.install()
     enter("dry_run")
     began = time.monotonic()
-    found = _dry(payload["code"], target)
+    ops = tuple(payload["ops"])
+    found = _dry(payload["code"], target, ops)
     seconds = PhaseSeconds(dry_run=time.monotonic() - began)
     work = found.work if isinstance(found, DryRun) else None
-    finding = _reached_out() or (_budget(work, limits) or _unused(found) if isinstance(found, DryRun) else found)
+    finding = _reached_out() or (found if isinstance(found, Finding) else None)
+    if finding is None and payload["judge_labels"]:
+        finding = labelled.in_calls(found.calls, ops)
+    finding = finding or _unused(found) or _budget(work, limits)
     if finding is not None:
         return {"verdict": to_plain(_rejected(payload["candidate_id"], finding, "dry_run", work=work, seconds=seconds))}
     return {"work": to_plain(work), "seconds": to_plain(seconds), "flags": ["shape_coupled"] if found.shape_coupled else []}
@@ -52,7 +56,7 @@ def _reached_out() -> Finding | None:
     return Finding(Reason.UNSAFE_RUNTIME, f"while it ran: {seen[0]} ({len(seen)} attempts)") if seen else None
 
 
-def _dry(code: str, target: Target) -> DryRun | Finding:
+def _dry(code: str, target: Target, ops: tuple[str, ...]) -> DryRun | Finding:
     task = attempt(lambda: load_task(code))
     if isinstance(task, Finding):
         return task
@@ -60,7 +64,9 @@ def _dry(code: str, target: Target) -> DryRun | Finding:
     for seed in (1, 2):
         seed_all(seed)
         drawn.append(attempt(task.get_init_inputs))
-    return next((d for d in drawn if isinstance(d, Finding)), None) or _init_finding(*drawn) or dry_run(task, drawn[0], target)
+    return (
+        next((d for d in drawn if isinstance(d, Finding)), None) or _init_finding(*drawn) or dry_run(task, drawn[0], target, ops)
+    )
 
 
 def _init_finding(first: object, second: object) -> Finding | None:
@@ -149,10 +155,7 @@ class _Run:
         return finding
 
     def eager(self) -> Finding | None:
-        task = attempt(lambda: load_task(self.payload["code"]))
-        if isinstance(task, Finding):
-            return task
-        bench = set_up(task, self.target.device, self.limits, tuple(self.payload["ops"]))
+        bench = set_up(self.payload["code"], self.target.device, self.limits, tuple(self.payload["ops"]))
         if isinstance(bench, Finding):
             return bench
         self.bench: Bench = bench

@@ -18,6 +18,8 @@ class Loaded:
     model: type[torch.nn.Module]
     get_inputs: Callable[[], list]
     get_init_inputs: Callable[[], list]
+    names: dict[str, object]
+    """The namespace of the source, run."""
 
 
 def load_task(code: str, name: str = NAME) -> Loaded:
@@ -30,4 +32,4 @@ def load_task(code: str, name: str = NAME) -> Loaded:
     sys.modules[name] = module
     linecache.cache[module.__file__] = (len(code), None, code.splitlines(keepends=True), module.__file__)
     exec(compile(code, module.__file__, "exec"), module.__dict__)
-    return Loaded(module.Model, module.get_inputs, module.get_init_inputs)
+    return Loaded(module.Model, module.get_inputs, module.get_init_inputs, module.__dict__)

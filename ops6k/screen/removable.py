@@ -1,23 +1,23 @@
-"""Operators that a kernel may leave out unseen: each call into torch is replaced by what would pass its shape on.
+"""Operators that a kernel may leave out unseen: each call is answered by what would pass its shape on.
 
-The model runs under a torch function mode that sees every outermost call (F.relu, x @ y, torch.sum) in order; run k has call
-k's result replaced by one of its arguments, zeros, or its own mean. Where every output then stays within the verifier's
-tolerance, the operator is free. Seen under the given inputs, normal ones and ten times the scale: algebraic; under the given
-ones alone: inactive.
+A call (ops6k.screen.calls) is answered by one of its arguments, by what its argument was made from (so two calls that undo each
+other go together), by zeros, or by its own mean. Where every output then stays within the verifier's tolerance, the operator
+is free. Seen under the given inputs, normal ones and ten times the scale: algebraic; under the given ones alone: inactive.
 Only operators that the labels declare are judged: an epsilon that guards a division may go unseen. Plain arithmetic is
 rejected only if every call of that operator can go.
 """
 
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
-from torch.overrides import TorchFunctionMode, resolve_name
 
-from ops6k.labels import ARITHMETIC, OPERATORS, SHAPE, key
+from ops6k.labels import ARITHMETIC, key
 from ops6k.records import Reason
 from ops6k.screen.bench import Bench
+from ops6k.screen.calls import Watch, computes, on, tensors_in
 from ops6k.screen.compare import as_tuple, changed_share
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import seed_all
@@ -25,14 +25,22 @@ from ops6k.screen.instances import seed_all
 MAX_CALLS = 64
 """Longer programs (unrolled recurrences) are judged on their first calls."""
 _PROBE_SEED = 21
-_PYTHON = {f"__{name}__": squashed for name, squashed in {
-    "add": "add", "radd": "add", "iadd": "add", "sub": "sub", "rsub": "sub", "mul": "mul", "rmul": "mul", "imul": "mul", "truediv": "div",
-    "rtruediv": "div", "div": "div", "rdiv": "div", "floordiv": "floordivide", "mod": "remainder", "pow": "pow", "rpow": "pow",
-    "matmul": "matmul", "rmatmul": "matmul", "neg": "neg", "and": "bitwiseand", "or": "bitwiseor", "xor": "bitwisexor", "invert": "bitwisenot",
-}.items()}  # fmt: skip
-_PYTHON |= {f"__{squashed}__": squashed for squashed in OPERATORS.values()}
 
 Tensors = tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Bypass:
+    """A way of answering a call: argument `i`; argument `i` of the earlier call `of`; or zeros, or its mean."""
+
+    kind: str
+    i: int = 0
+    of: int = 0
+
+    def __str__(self) -> str:
+        return {"argument": f"its argument {self.i}", "made from": f"what its argument was made from (call {self.of})"}.get(
+            self.kind, self.kind
+        )
 
 
 @dataclass
@@ -42,115 +50,131 @@ class Call:
     number: int
     operator: str
     """labels.key of the function."""
-    bypasses: int
-    """How many ways of passing its shape on there are."""
+    bypasses: tuple[Bypass, ...]
+    idle: bool
+    """It returned its argument as it is (dropout in eval mode): nothing to bypass."""
 
 
-class _Watch(TorchFunctionMode):
-    """Numbers the calls that compute and, where told, answers one of them by a bypass."""
+class Survey(Watch):
+    """Numbers the calls that compute, and says how each could be bypassed."""
 
-    def __init__(self, replace: int | None = None, bypass: int = 0) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.replace, self.bypass = replace, bypass
+        self.count = 0
         self.calls: list[Call] = []
-        self.passed_on: list[Call] = []
-        """Calls that returned their argument as it is (dropout in eval mode): nothing to bypass."""
+        self.made_by: dict[int, tuple[weakref.ref, int, tuple[int, ...]]] = {}
+        """id of a result -> the result, the call that made it, which of that call's arguments have its shape."""
 
-    def __torch_function__(self, func: Callable, types: tuple, args: tuple = (), kwargs: dict | None = None) -> object:
-        result = func(*args, **(kwargs or {}))
-        name = _operator(func)
-        if name is None or not _tensors(result):
+    def answer(self, operator: str, exact: str, func: Callable, args: tuple, kwargs: dict) -> object:
+        number, self.count = self.count, self.count + 1
+        given = tensors_in((args, kwargs))
+        versions = [_version(tensor) for tensor in given]
+        result = func(*args, **kwargs)
+        results = tensors_in(result)
+        if not results or not computes(operator):
             return result
-        if _aliases(result, args, kwargs or {}):
-            if self.replace is None and any(result is argument for argument in args):
-                self.passed_on.append(Call(-1, name, 0))
+        in_place = versions != [_version(tensor) for tensor in given]
+        if _aliases(results, given) and not in_place:
+            if any(result is argument for argument in args):
+                self.calls.append(Call(number, operator, (), idle=True))
             return result
-        number = len(self.calls)
-        ways = list(_bypasses(result, args, kwargs or {})) if self.replace in (None, number) else []
-        self.calls.append(Call(number, name, len(ways)))
-        return ways[self.bypass][1] if number == self.replace else result
+        first = results[0]
+        alike = tuple(i for i, tensor in enumerate(given) if tensor.numel() == first.numel())
+        ways = [Bypass("argument", i) for i in alike]
+        for made, earlier, theirs in (self.made_by.get(id(given[i]), (lambda: None, 0, ())) for i in alike):
+            if made() is not None and theirs and not in_place:
+                ways.append(Bypass("made from", theirs[0], earlier))
+        ways += [Bypass("zeros")] + ([Bypass("its mean")] if first.is_floating_point() and first.numel() > 1 else [])
+        self.calls.append(Call(number, operator, tuple(ways), idle=False))
+        self.made_by[id(first)] = (weakref.ref(first), number, alike)
+        return result
 
 
-def _operator(func: Callable) -> str | None:
-    name = (resolve_name(func) or getattr(func, "__name__", "")).split(".")[-1]
-    squashed = _PYTHON.get(name)
-    if squashed is None and name.startswith("__"):
-        return None
-    squashed = squashed or key(name)
-    return None if squashed in SHAPE - {"stack", "cat", "tril", "triu", "flip", "repeat", "diagonal"} else squashed
+class Answered(Watch):
+    """One call, by number, is answered by a bypass."""
 
+    def __init__(self, number: int, bypass: Bypass) -> None:
+        super().__init__()
+        self.number, self.bypass, self.count = number, bypass, 0
+        self.kept: torch.Tensor | None = None
 
-def _aliases(result: object, args: tuple, kwargs: dict) -> bool:
-    """Whether the call made no new values: a view of an argument, or the argument."""
-    storages = {t.untyped_storage().data_ptr() for t in _tensors((args, kwargs))}
-    return all(t.untyped_storage().data_ptr() in storages for t in _tensors(result) if t.numel())
+    def answer(self, operator: str, exact: str, func: Callable, args: tuple, kwargs: dict) -> object:
+        number, self.count = self.count, self.count + 1
+        if self.bypass.kind == "made from" and number == self.bypass.of:
+            self.kept = tensors_in((args, kwargs))[self.bypass.i].clone()
+        if number != self.number:
+            return func(*args, **kwargs)
+        # On copies: a call in place must leave no trace. Clones: what follows may work in place on the answer.
+        copied = torch.utils._pytree.tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
+        before, after = tensors_in((args, kwargs)), tensors_in(copied)
+        versions = [_version(tensor) for tensor in after]
+        result = func(*copied[0], **copied[1])
+        answer = self._instead(result, before)
+        for original, copy, version in zip(before, after, versions, strict=True):
+            if _version(copy) != version:
+                return original.copy_(tensors_in(answer)[0].reshape(original.shape))
+        return answer
 
-
-def _tensors(value: object) -> list[torch.Tensor]:
-    return [leaf for leaf in torch.utils._pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
-
-
-def _bypasses(result: object, args: tuple, kwargs: dict) -> Iterator[tuple[str, object]]:
-    """(name, value) of each thing that has the result's shape and costs nothing."""
-    first = _tensors(result)[0]
-
-    def instead(value: torch.Tensor) -> object:
-        # Of several results (values and indices) the first carries the numbers; the others stay as they are.
-        if isinstance(result, torch.Tensor):
-            return value
+    def _instead(self, result: object, given: list[torch.Tensor]) -> object:
+        """The result with the bypass for its first tensor and zeros for the others (places of a sort)."""
         leaves, spec = torch.utils._pytree.tree_flatten(result)
-        at = next(i for i, leaf in enumerate(leaves) if leaf is first)
-        return torch.utils._pytree.tree_unflatten([*leaves[:at], value, *leaves[at + 1 :]], spec)
+        at = next(i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor))
+        first = leaves[at]
+        values = {
+            "argument": lambda: given[self.bypass.i].reshape(first.shape).to(first.dtype, copy=True),
+            "made from": lambda: self.kept.reshape(first.shape).to(first.dtype, copy=True),
+            "zeros": lambda: torch.zeros_like(first),
+            "its mean": lambda: torch.full_like(first, first.float().mean().item()),
+        }
+        others = [torch.zeros_like(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        return torch.utils._pytree.tree_unflatten([*others[:at], values[self.bypass.kind](), *others[at + 1 :]], spec)
 
-    for i, tensor in enumerate(_tensors((args, kwargs))):
-        if tensor.shape == first.shape:
-            yield f"argument {i}", instead(tensor.to(first.dtype))
-    yield "zeros", instead(torch.zeros_like(first))
-    if first.is_floating_point() and first.numel() > 1:
-        yield "its mean", instead(torch.full_like(first, first.float().mean().item()))
+
+def _version(tensor: torch.Tensor) -> int:
+    return -1 if tensor.is_inference() else tensor._version
+
+
+def _aliases(results: list[torch.Tensor], given: list[torch.Tensor]) -> bool:
+    """Whether the call made no new values: a view of an argument, or the argument."""
+    storages = {t.untyped_storage().data_ptr() for t in given}
+    return all(t.untyped_storage().data_ptr() in storages for t in results if t.numel())
 
 
 def finding(bench: Bench) -> Finding | None:
     """The first declared operator that can go unseen; bench.op_effect is the smallest share that any operator moves."""
-    declared = {key(op): op for op in bench.ops if not op.startswith("transformers.")}
-    watch = attempt(lambda: _watched(bench))
-    if isinstance(watch, Finding):
-        return watch
-    idle = next((call for call in watch.passed_on if call.operator in declared), None)
+    declared = {key(op): op for op in bench.ops}
+    survey = Survey()
+    ran = attempt(lambda: _run(bench, survey, bench.inputs))
+    if isinstance(ran, Finding):
+        return ran
+    calls = [call for call in survey.calls[:MAX_CALLS] if call.operator in declared]
+    idle = next((call for call in calls if call.idle), None)
     if idle is not None:
         bench.op_effect = 0.0
         return Finding(Reason.REMOVABLE_OP, f"{declared[idle.operator]} returns its argument as it is")
-    calls = watch.calls[:MAX_CALLS]
-    effects = {
-        call.number: _least_effect(bench, call, bench.inputs, bench.outputs) for call in calls if call.operator in declared
-    }
+    effects = {call.number: _least_effect(bench, call) for call in calls}
     if effects:
         bench.op_effect = min(share for share, _ in effects.values())
     by_operator: dict[str, list[Call]] = defaultdict(list)
     for call in calls:
-        if call.number in effects:
-            by_operator[call.operator].append(call)
+        by_operator[call.operator].append(call)
+    unseen = {number: bypass for number, (share, bypass) in effects.items() if share == 0}
+    undone = {bypass.of for bypass in unseen.values() if bypass.kind == "made from"}
     for operator, made in by_operator.items():
-        free = [call for call in made if effects[call.number][0] == 0]
-        if free and (operator not in ARITHMETIC or len(free) == len(made)):
-            return _verdict(bench, free[0], declared[operator], effects[free[0].number][1])
+        free = [call for call in made if call.number in unseen]
+        if free and (operator not in ARITHMETIC or all(call.number in unseen.keys() | undone for call in made)):
+            return _verdict(bench, free[0], declared[operator], unseen[free[0].number])
     return None
 
 
-def _watched(bench: Bench) -> _Watch:
-    with _Watch() as watch:
-        bench.model(*bench.inputs)
-    return watch
-
-
-def _least_effect(bench: Bench, call: Call, inputs: list, outputs: Tensors) -> tuple[float, int]:
-    """Smallest share of output elements that a bypass of the call moves, and which bypass; the largest over the outputs."""
-    least, which = 1.0, 0
-    for bypass in range(call.bypasses):
-        replaced = attempt(lambda: _run_bypassed(bench, call.number, bypass, inputs))  # noqa: B023 - called at once
-        if isinstance(replaced, Finding) or len(replaced) != len(outputs):
+def _least_effect(bench: Bench, call: Call) -> tuple[float, Bypass]:
+    """Smallest share of output elements that a bypass of the call moves (of several outputs, the most), and which bypass."""
+    least, which = 1.0, call.bypasses[0]
+    for bypass in call.bypasses:
+        replaced = attempt(lambda: _run(bench, Answered(call.number, bypass), bench.inputs))  # noqa: B023 - called at once
+        if isinstance(replaced, Finding) or len(replaced) != len(bench.outputs):
             continue
-        share = max(changed_share(a, b, bench.tolerance) for a, b in zip(replaced, outputs, strict=True))
+        share = _most_changed(replaced, bench.outputs, bench.tolerance)
         if share < least:
             least, which = share, bypass
         if least == 0:
@@ -158,23 +182,24 @@ def _least_effect(bench: Bench, call: Call, inputs: list, outputs: Tensors) -> t
     return least, which
 
 
-def _run_bypassed(bench: Bench, number: int, bypass: int, inputs: list) -> Tensors:
-    with _Watch(number, bypass):
+def _run(bench: Bench, watch: Watch, inputs: list) -> Tensors:
+    with on(watch, bench.task, bench.ops):
         return as_tuple(bench.model(*inputs))
 
 
-def _verdict(bench: Bench, call: Call, label: str, bypass: int) -> Finding:
+def _most_changed(got: Tensors, wanted: Tensors, tolerance: float) -> float:
+    return max(changed_share(a, b, tolerance) for a, b in zip(got, wanted, strict=True))
+
+
+def _verdict(bench: Bench, call: Call, label: str, bypass: Bypass) -> Finding:
     """Algebraic if the same bypass goes unseen under other inputs too."""
-    names = ["an argument"] * (call.bypasses - 2) + ["zeros", "its mean"]
-    message = f"{label} (call {call.number}) can be replaced by {names[bypass] if bypass < len(names) else 'an argument'} unseen"
+    message = f"{label} (call {call.number}) can be replaced by {bypass} unseen"
     for inputs in _probes(bench.inputs):
         outputs = attempt(lambda: as_tuple(bench.model(*inputs)))  # noqa: B023 - called at once
         if isinstance(outputs, Finding) or not all(bool(o.isfinite().all()) for o in outputs if o.is_floating_point()):
             continue  # outside the operator's domain: says nothing
-        replaced = attempt(lambda: _run_bypassed(bench, call.number, bypass, inputs))  # noqa: B023 - called at once
-        if isinstance(replaced, Finding):
-            continue
-        if max(changed_share(a, b, bench.tolerance) for a, b in zip(replaced, outputs, strict=True)) > 0:
+        replaced = attempt(lambda: _run(bench, Answered(call.number, bypass), inputs))  # noqa: B023 - called at once
+        if not isinstance(replaced, Finding) and _most_changed(replaced, outputs, bench.tolerance) > 0:
             return Finding(Reason.INACTIVE_OP, f"{message} for the inputs given")
     return Finding(Reason.REMOVABLE_OP, message)
 

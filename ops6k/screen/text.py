@@ -1,7 +1,7 @@
 """Stage 0: what the source text alone shows. Microseconds; nothing is executed.
 
 In order: it parses; it is safe; it has the KernelBench form; nothing is unused; forward reads no module-level
-values; labels match the code.
+values; nothing asks whether it is being compiled; the labels name something. Whether forward calls what they name, the dry run shows.
 """
 
 import ast
@@ -31,8 +31,10 @@ def text_finding(code: str, ops: tuple[str, ...] | None) -> Finding | None:
 
 
 def _finding(tree: ast.Module, ops: tuple[str, ...] | None) -> Finding | None:
-    finding = unsafe(tree) or structure(tree) or unused.finding(tree) or module_values_in_forward(tree)
-    return finding or (labelled.finding(tree, ops) if ops is not None else None)
+    finding = (
+        unsafe(tree) or structure(tree) or unused.finding(tree) or module_values_in_forward(tree) or _asks_for_compiler(tree)
+    )
+    return finding or (labelled.in_text(tree, ops) if ops is not None else None)
 
 
 def structure(tree: ast.Module) -> Finding | None:
@@ -67,6 +69,17 @@ def _python_number(model: ast.ClassDef) -> Finding | None:
                     isinstance(call, ast.Name) or name in ("item", "tolist")
                 ):
                     return Finding(Reason.OUTPUT_TYPE, f"line {node.lineno}: forward returns a Python number ({name})")
+    return None
+
+
+def _asks_for_compiler(tree: ast.Module) -> Finding | None:
+    """A task that looks whether it is being compiled is two tasks."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node).split(".")[-1] in (
+            "is_compiling",
+            "is_dynamo_compiling",
+        ):
+            return Finding(Reason.COMPILE, f"line {node.lineno}: asks whether it is being compiled")
     return None
 
 
