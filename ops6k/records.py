@@ -232,14 +232,16 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class PhaseSeconds:
-    """Wall seconds of each phase of one screen; None where it was not reached."""
+    """Wall seconds of each phase of one screen, waiting for others not counted; None where it was not reached."""
 
     dry_run: float | None = None
     eager: float | None = None
     compile: float | None = None
     timing: float | None = None
     lock: float | None = None
-    """Of which the device was locked."""
+    """Of timing: with the device to itself."""
+    device: float | None = None
+    """Of eager and compile: at work on the device beside others; None on a CPU."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,20 @@
 
 import json
 import os
+import secrets
 import shutil
 import stat
 import subprocess
 import sys
 import tempfile
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ops6k.errors import WorkerError
+from ops6k.sandbox.admission import Admission
+from ops6k.sandbox.lines import IMPORT
+from ops6k.sandbox.turns import gate_of
 
 ALLOWED_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "VIRTUAL_ENV")
 """All that a child inherits. Tokens, keys and the rest of the environment never reach it."""
@@ -72,9 +75,11 @@ class Sandbox:
         _sweep(Path(work or tempfile.gettempdir()))
         self.folder = Path(tempfile.mkdtemp(prefix=f"ops6k-{os.getpid()}-", dir=work)).resolve()
         self.folder.chmod(0o711)  # a child's own user must reach its own folder in it
+        self._tokens: dict[str, str] = {}
+        """Of running jobs: what a child must know to answer for its job."""
         self.lock = self.folder / "device.lock"
         self.pool = self.folder / "device.pool"
-        for shared in (self.lock, self.pool):
+        for shared in (self.lock, gate_of(self.lock), self.pool):
             shared.touch()
             shared.chmod(0o666)
         settings = {
@@ -112,55 +117,48 @@ class Sandbox:
         except subprocess.TimeoutExpired:
             self._server.kill()
             self._server.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _remove(self.folder)
 
     def map(self, jobs: Iterable[Job], follow: Callable[[Ended], Job | None] | None = None) -> Iterator[Ended]:
         """What became of each job, in the order in which they end. Jobs are drawn as places become free.
 
         follow: asked at each end for a job that must come next (it goes before those still to be drawn).
         """
-        waiting, source, running = deque[Job](), iter(jobs), dict[str, Job]()
+        admission = Admission(jobs, self.workers, self.device_gib)
         while True:
-            while len(running) < self.workers:
-                if not waiting and (job := next(source, None)) is not None:
-                    waiting.append(job)
-                if not waiting or not self._fits(waiting[0], running):
-                    break
-                job = waiting.popleft()
-                running[job.job_id] = job
+            while (job := admission.begin()) is not None:
                 self._start(job)
-            if not running:
+            if not admission.running:
                 return
             ended = self._collect(json.loads(self._line()))
-            del running[ended.job_id]
-            if follow is not None and (job := follow(ended)) is not None:
-                waiting.appendleft(job)
+            admission.end(ended.job_id, follow(ended) if follow is not None else None)
             yield ended
 
-    def _fits(self, job: Job, running: dict[str, Job]) -> bool:
-        if not running:
-            return True
-        if job.alone or any(other.alone for other in running.values()):
-            return False
-        return sum(other.device_gib for other in running.values()) + job.device_gib <= self.device_gib
+    def preload(self, names: Iterable[str]) -> None:
+        """Modules, or functions as module:function, that children from now on find imported or called. They must start no
+        threads and touch no device."""
+        self._server.stdin.write(f"{IMPORT}{','.join(names)}\n".encode())
+        self._server.stdin.flush()
 
     def _start(self, job: Job) -> None:
         home = self.folder / job.job_id
         home.mkdir()
         (home / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
-        self._server.stdin.write(f"{job.job_id}\n".encode())
+        self._tokens[job.job_id] = secrets.token_hex(16)
+        self._server.stdin.write(f"{job.job_id} {self._tokens[job.job_id]}\n".encode())
         self._server.stdin.flush()
 
     def _collect(self, ended: dict) -> Ended:
-        home = self.folder / ended["job_id"]
+        home, token = self.folder / ended["job_id"], self._tokens.pop(ended["job_id"])
         answer, detail = None, ended["detail"]
         if ended["how"] == "answered":
-            answer = _parsed(_left(home / "answer.json", 16 * 2**20))
+            answer = _parsed(_left(home / "answer.json", 16 * 2**20), token)
+            detail = detail if answer is not None else "what stands where its answer belongs is not its own"
         last = _last_line(_left(home / "stderr", 2000))
         how = "crashed" if ended["how"] == "answered" and answer is None else ended["how"]
         detail = f"{detail}: {last}" if answer is None and last else detail
-        phase = _left(home / "phase", 40)
-        shutil.rmtree(home, ignore_errors=True)
+        phase = _last_line(_left(home / "phase", 40))
+        _remove(home)
         return Ended(ended["job_id"], answer, how, detail, ended["seconds"], phase)
 
     def _line(self) -> bytes:
@@ -175,7 +173,14 @@ def _sweep(parent: Path) -> None:
     for folder in parent.glob("ops6k-*-*"):
         pid = folder.name.split("-")[1]
         if pid.isdigit() and not Path("/proc", pid).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:  # folders in folders, a thousand deep
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False, stderr=subprocess.DEVNULL)
 
 
 def _environment(device: str) -> dict[str, str]:
@@ -183,7 +188,13 @@ def _environment(device: str) -> dict[str, str]:
     package_parent = str(Path(__file__).resolve().parents[2])
     # Triton asks for a user name, and a child's user has none in the system's list.
     kept |= {"USER": "sandbox", "LOGNAME": "sandbox"}
-    kept |= {"PYTHONPATH": package_parent, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    kept |= {
+        "PYTHONPATH": package_parent,
+        "PYTHONSAFEPATH": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "0",
+    }
     # A child of a fork server reaches CUDA only if nothing before the fork initialised it: importing inductor asks for the
     # device, which with NVML does not create a context.
     kept |= {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
@@ -207,14 +218,25 @@ def _left(path: Path, limit: int) -> str:
         return file.read(limit).decode(errors="replace")
 
 
-def _parsed(text: str) -> dict | None:
+def _parsed(text: str, token: str) -> dict | None:
+    """The answer that a child wrote; None for what others left in its place, and for what cannot be read or written on."""
     try:
-        answer = json.loads(text)
-    except ValueError:
+        left = json.loads(text, parse_int=_small)
+        json.dumps(left, ensure_ascii=False).encode()  # a lone surrogate can be written to no file
+    except (ValueError, RecursionError):
         return None
-    return answer if isinstance(answer, dict) else None
+    genuine = isinstance(left, dict) and left.get("token") == token
+    return left["answer"] if genuine and isinstance(left.get("answer"), dict) else None
+
+
+def _small(digits: str) -> int:
+    """Raises ValueError for an integer that no record holds."""
+    if len(digits) > 19:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
 
 
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else ""
+    # A terminal obeys some characters that cannot be printed.
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in lines[-1][:300]) if lines else ""

@@ -3,6 +3,8 @@
 The server moves into new mount, process, network and IPC namespaces (and a user namespace where it is not root) and a root
 folder that holds, read-only, the system's libraries, Python, its packages and this package; and the sandbox's own folder,
 writable. Home folders, tokens in files and other processes' environments are then not hidden but absent.
+Not stopped: reading what is shown (packages, /usr, /opt, /sys: a secret kept there is seen), mounts below the shown folders that
+were writable to all, and faults of the kernel: system calls are not filtered.
 Linux only. Where a step is refused the caller is told why, and the children run with their other limits alone.
 """
 
@@ -59,6 +61,8 @@ def enter(folder: Path, show: list[Path]) -> None:
     with contextlib.suppress(Refused):
         # CUDA's libraries look here for the driver; not there on a machine without one.
         _show(Path("/proc/driver"), new_root, read_only=True)
+    # What a child wrote at its top (a preloaded library in /etc, say) would meet the next one.
+    _mount("none", new_root, None, MS_REMOUNT | MS_RDONLY | MS_NOSUID)
     os.chroot(new_root)
     os.chdir(folder)
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 WAIT_S = 0.05
+LONGEST = 2**16
+"""Characters that are read of the file."""
 
 
 @contextlib.contextmanager
@@ -27,9 +29,9 @@ def held(path: Path, amount: int, total: int) -> Iterator[None]:
 
 def _take(path: Path, amount: int, total: int) -> bool:
     """Sets this process's part; False where it does not fit."""
-    with path.open("r+", encoding="utf-8") as file:
+    with path.open("r+", encoding="utf-8", errors="replace") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        parts = _alive(file.read())
+        parts = _alive(file.read(LONGEST))
         parts.pop(os.getpid(), None)
         if amount and parts and sum(parts.values()) + amount > total:
             return False
@@ -44,6 +46,15 @@ def _take(path: Path, amount: int, total: int) -> bool:
 def _alive(text: str) -> dict[int, int]:
     try:
         parts = {int(pid): int(amount) for pid, amount in json.loads(text or "{}").items()}
-    except (ValueError, AttributeError, TypeError):
+    except (ValueError, AttributeError, TypeError, OverflowError, RecursionError):
         return {}  # a child may write here too: nonsense frees everything, and memory that is not there is a verdict of its own
-    return {pid: amount for pid, amount in parts.items() if Path("/proc", str(pid)).exists()}
+    return {pid: amount for pid, amount in parts.items() if amount > 0 and _is_sibling(pid)}
+
+
+def _is_sibling(pid: int) -> bool:
+    """Whether the same server forked it, and it lives: a part in another's name would be held for ever."""
+    try:
+        fields = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return int(fields[1]) == os.getppid() and fields[0] not in "ZX"

@@ -12,14 +12,19 @@ import os
 import selectors
 import signal
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from ops6k.sandbox import child, jail
+from ops6k.sandbox.lines import IMPORT
 
 POLL_S = 0.05
 KILL_ROUNDS = 50
+DISK_BYTES, DISK_FILES = 4 * 2**30, 20_000
+"""What a child may leave in its folder at a time; a compiler's caches take a hundredth of it."""
+DISK_POLL_S = 0.5
 FIRST_USER, USERS = 100_000, 100_000
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -35,6 +40,9 @@ class Running:
     """Its user id; 0 where it keeps the server's."""
     killed: str = ""
     """timeout or memory, where the server killed it."""
+    why: str = ""
+    looked: float = 0.0
+    """When its folder was last looked at."""
 
 
 def serve(settings: dict) -> None:
@@ -82,27 +90,56 @@ def _loop(running: dict[int, Running], settings: dict) -> None:
                 if not data:
                     return
                 *lines, pending = (pending + data).split(b"\n")
-                for line in lines:
-                    job = _fork(line.decode(), settings)
+                for line in map(bytes.decode, lines):
+                    if line.startswith(IMPORT):
+                        _import(line.removeprefix(IMPORT).split(","))
+                        continue
+                    job = _fork(line, settings)
                     running[job.pid] = job
             for job in running.values():
                 _enforce(job)
             _reap(running)
 
 
-def _fork(job_id: str, settings: dict) -> Running:
+def _import(names: list[str]) -> None:
+    """Modules, or functions as module:function, that later children find imported or called."""
+    for name in names:
+        module, _, function = name.partition(":")
+        try:
+            found = importlib.import_module(module)
+            if function:
+                getattr(found, function)()
+        except (ImportError, AttributeError) as error:  # a module that only its parent can import: children do without, slower
+            print(f"not imported: {name}: {error}", file=sys.stderr)
+    tempfile.tempdir = None  # an import may have asked for it: a child's is another
+
+
+def _fork(line: str, settings: dict) -> Running:
+    """line: a job's id and the token that its answer must carry."""
+    job_id, token = line.split()
     home = Path(job_id).absolute()
     spec = json.loads((home / "job.json").read_text(encoding="utf-8"))
     # A user of its own for each child: they cannot signal, trace or read one another, nor what comes after them.
-    settings["users"] = settings.get("users", 0) + 1
-    user = FIRST_USER + settings["users"] % USERS if os.geteuid() == 0 and not settings["jail"] else 0
+    settings["forks"] = settings.get("forks", 0) + 1
+    users = _users() if os.geteuid() == 0 and not settings["jail"] else range(0)
+    user = users[settings["forks"] % len(users)] if users else 0
     if user:
         os.chown(home, user, user)
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
-        child.run(home, spec, settings | {"user": user})  # never returns
+        child.run(home, token, spec, settings | {"user": user})  # never returns
     return Running(job_id, pid, time.monotonic(), spec["timeout_s"], spec["memory_gib"] * 2**30, user)
+
+
+def _users() -> range:
+    """User ids that children may take; in a container that maps few, the upper half of those; none where only one is there."""
+    lines = Path("/proc/self/uid_map").read_text().splitlines()
+    mapped = [range(int(first), int(first) + int(count)) for first, _, count in map(str.split, lines)]
+    if any(FIRST_USER in part and FIRST_USER + USERS in part for part in mapped):
+        return range(FIRST_USER, FIRST_USER + USERS)
+    widest = max(mapped, key=len, default=range(0))
+    return range(widest.start + max(1, len(widest) // 2), widest.stop)
 
 
 def _enforce(job: Running) -> None:
@@ -110,24 +147,44 @@ def _enforce(job: Running) -> None:
         return
     if time.monotonic() - job.began > job.timeout_s:
         job.killed = "timeout"
-    elif _group_bytes(job.pid) > job.memory_bytes:
+    elif _group_bytes(job) > job.memory_bytes:
         job.killed = "memory"
+    elif why := _disk(job):
+        job.killed, job.why = "memory", why
     if job.killed:
         _kill(job)
 
 
-def _group_bytes(session: int) -> int:
-    """Resident bytes of every process of a session; a process that ends meanwhile counts nothing."""
+def _group_bytes(job: Running) -> int:
+    """Resident bytes of all that a job started; a process that ends meanwhile counts nothing."""
     total = 0
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-                if int(fields[3]) == session:
-                    # Pages shared with the fork server (torch itself) are not the child's.
-                    _, resident, shared = Path(entry.path, "statm").read_text().split()[:3]
-                    total += (int(resident) - int(shared)) * PAGE
+    for pid in _alive(job):
+        with contextlib.suppress(OSError, ValueError):
+            # Pages shared with the fork server (torch itself) are not the child's.
+            _, resident, shared = Path("/proc", str(pid), "statm").read_text().split()[:3]
+            total += (int(resident) - int(shared)) * PAGE
     return total
+
+
+def _disk(job: Running) -> str:
+    """What is too much in a job's folder, looked at now and then; empty where nothing is."""
+    now = time.monotonic()
+    if now - job.looked < DISK_POLL_S:
+        return ""
+    job.looked = now
+    files = used = 0
+    folders = [job.job_id]
+    while folders and files <= DISK_FILES and used <= DISK_BYTES:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                files += 1
+                with contextlib.suppress(OSError):
+                    used += entry.stat(follow_symlinks=False).st_blocks * 512
+                if files > DISK_FILES or used > DISK_BYTES:
+                    return f"{files} files, {used / 2**30:.1f} GiB on disk"
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return ""
 
 
 def _reap(running: dict[int, Running]) -> None:
@@ -141,11 +198,13 @@ def _reap(running: dict[int, Running]) -> None:
         job = running.pop(pid, None)
         if job is None:
             continue
-        _kill(job)  # what it left running in its session
+        _kill(job)  # what it left running
+        if not job.user and os.getpid() == 1:
+            _kill_orphans(running)
         answered = status == 0 and Path(job.job_id, "answer.json").exists()
         how = job.killed or ("answered" if answered else "crashed")
         code = os.waitstatus_to_exitcode(status)
-        detail = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+        detail = job.why or (f"killed by signal {-code}" if code < 0 else f"exit status {code}")
         _say({"job_id": job.job_id, "how": how, "detail": detail, "seconds": time.monotonic() - job.began})
 
 
@@ -161,6 +220,15 @@ def _kill(job: Running) -> None:
         if not alive:
             return
         time.sleep(0.01)
+
+
+def _kill_orphans(running: dict[int, Running]) -> None:
+    """Where children share a user: what has no parent but the first process of the jail, this one, and is no job."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and int(entry.name) not in running:
+            with contextlib.suppress(OSError, IndexError):
+                if Path(entry.path, "stat").read_text().rpartition(")")[2].split()[1] == "1":
+                    os.kill(int(entry.name), signal.SIGKILL)
 
 
 def _alive(job: Running) -> list[int]:

@@ -1,5 +1,7 @@
 """One task on the bench: model, inputs and outputs that the checks of the screen share, and the evidence they leave."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -27,6 +29,8 @@ class Bench:
     """Labels; only operators that they declare must matter."""
     model: torch.nn.Module
     inputs: list
+    turn: Callable[[], AbstractContextManager] = nullcontext
+    """Entered to work on the device (ops6k.screen.share)."""
     outputs: tuple[torch.Tensor, ...] = ()
     fresh: tuple[torch.Tensor, ...] = ()
     """Outputs for the first of the fresh inputs."""
@@ -48,6 +52,11 @@ class Bench:
     def changed(self, got: torch.Tensor, wanted: torch.Tensor) -> float:
         """Share of elements that differ beyond the task's tolerance."""
         return changed_share(got, wanted, self.tolerance)
+
+    def drop_outputs(self) -> None:
+        """Frees all but the model and its inputs."""
+        self.outputs = self.fresh = self.fresh_mean = ()
+        self.summaries = {}
 
     def checks(self) -> Checks:
         return Checks(

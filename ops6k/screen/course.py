@@ -15,12 +15,10 @@ DRY_RUN_TIMEOUT_S = 20.0
 DRY_RUN_GIB = 2.0
 HOST_GIB = 4.0
 """Host memory of a child beside its tensors: torch, a compiler, its caches."""
-EAGER_COPIES = 3.6
-"""Times the peak that the eager checks hold at once: outputs of several draws, a float64 reference."""
+HOST_COPIES = 8
+"""Times the peak that a child may hold on a CPU, beside that."""
 CONTEXT_GIB = 0.6
-"""Of a CUDA context and its libraries, a child."""
-RESIDENT_COPIES = 1.4
-"""Times the peak that is held from then on, while code is compiled and timed. The difference is borrowed from a pool."""
+"""Of a CUDA context and its libraries, a child. Beside it a child holds its weights and inputs; what runs, it borrows from a pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +138,7 @@ class Course:
 
     def _run(self) -> Job:
         self.step = "run"
-        resident_gib = RESIDENT_COPIES * self.work.peak_bytes / 2**30
-        eager_gib = EAGER_COPIES * self.work.peak_bytes / 2**30
+        resident_gib = self.work.io_bytes / 2**30
         timing = self.rules.times.get(self.candidate.candidate_id)
         payload = {
             "ops": list(self.candidate.ops),
@@ -149,12 +146,12 @@ class Course:
             "work": to_plain(self.work),
             "seconds": self.seconds,
             "flags": list(self.flags),
-            "lock": self.lock,
-            "pool": {"path": self.pool, "bytes": int((eager_gib - resident_gib) * 2**30), "total": int(self.pool_gib * 2**30)},
+            "share": {"lock": self.lock, "pool": self.pool, "pool_bytes": int(self.pool_gib * 2**30)},
+            "resident_bytes": self.work.io_bytes,
             "timing": to_plain(timing) if timing else None,
         }
         on_device = self.rules.target.device != "cpu"
-        host_gib = HOST_GIB if on_device else HOST_GIB + 2 * eager_gib
+        host_gib = HOST_GIB if on_device else HOST_GIB + HOST_COPIES * self.work.peak_bytes / 2**30
         job = self._job("ops6k.screen.judge:run_candidate", payload, self.rules.limits.timeout_s, host_gib)
         return replace(job, device_gib=resident_gib + (CONTEXT_GIB if on_device else 0))
 

@@ -37,14 +37,16 @@ def eager_finding(bench: Bench) -> Finding | None:
     finding = _first(bench, runs_cleanly, is_finite, repeats, twins_agree)
     if finding is not None:
         return finding
-    ill_conditioned = fit_tolerance(bench)
+    with bench.turn():
+        ill_conditioned = fit_tolerance(bench)
     finding = _first(
         bench, ties.finding, reacts_to_inputs, every_argument_matters, _free_answer, removable.finding, every_weight_matters
     )
     if finding is not None and bench.tolerance > bench.limits.tolerance:
         needs = f"at {bench.tolerance:g}, which its rounding needs, {finding.message}"
         return Finding(Reason.NO_TOLERANCE, needs) if finding.reason.outcome is Outcome.CONSTANT else finding
-    bench.mode_dependent = _mode_dependent(bench)
+    with bench.turn():
+        bench.mode_dependent = _mode_dependent(bench)
     return finding or ill_conditioned
 
 
@@ -53,7 +55,12 @@ def _free_answer(bench: Bench) -> Finding | None:
 
 
 def _first(bench: Bench, *checks: Callable[[Bench], Finding | None]) -> Finding | None:
-    return next((finding for check in checks if (finding := check(bench)) is not None), None)
+    for check in checks:
+        with bench.turn():
+            finding = check(bench)
+        if finding is not None:
+            return finding
+    return None
 
 
 def runs_cleanly(bench: Bench) -> Finding | None:

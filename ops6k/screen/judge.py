@@ -3,8 +3,10 @@
 Both get plain values and return plain values; neither raises for anything that the candidate does.
 """
 
+import contextlib
 import platform
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,6 @@ import torch
 
 from ops6k.records import Checks, Environment, Outcome, PhaseSeconds, Reason, Timing, Verdict, Work
 from ops6k.sandbox.child import enter
-from ops6k.sandbox.pool import held
 from ops6k.screen import labelled, watch
 from ops6k.screen.bench import Bench, set_up
 from ops6k.screen.compiled import compiled_model
@@ -22,7 +23,8 @@ from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import seed_all, set_precision
 from ops6k.screen.limits import Limits
 from ops6k.screen.load import load_task
-from ops6k.screen.timing import device_lock, measure
+from ops6k.screen.share import Share
+from ops6k.screen.timing import measure
 from ops6k.store import from_plain, to_plain
 from ops6k.target import Target
 
@@ -108,7 +110,7 @@ def _unused(found: DryRun) -> Finding | None:
 
 
 def run_candidate(payload: dict) -> dict:
-    """{candidate_id, code, target, limits, work, seconds, lock, timing} -> a Verdict."""
+    """{candidate_id, code, target, limits, work, seconds, share, timing} -> a Verdict."""
     target, limits = from_plain(Target, payload["target"]), from_plain(Limits, payload["limits"])
     set_precision(target)
     if target.device == "cuda":
@@ -117,6 +119,10 @@ def run_candidate(payload: dict) -> dict:
     watch.install()
     verdict = _Run(payload, target, limits).verdict()
     return {"verdict": to_plain(replace(verdict, environment=environment(target)))}
+
+
+EAGER_COPIES, RUN_COPIES = 3.6, 2.0
+"""Times the peak that the eager checks, and a compiled run beside an eager one, hold at once."""
 
 
 class _Run:
@@ -128,45 +134,49 @@ class _Run:
         self.seconds: dict[str, float] = dict(payload["seconds"])
         self.checks: Checks | None = None
         self.timing: Timing | None = None
-        self.waited = 0.0
-        """Seconds that the present phase waited for memory: not its own."""
+        given = payload["share"]
+        self.share = Share(target.device, Path(given["lock"]), Path(given["pool"]), given["pool_bytes"])
 
     def verdict(self) -> Verdict:
-        for phase, run in (("eager", self.eager_in_turn), ("compile", self.compile), ("timing", self.time)):
+        for phase, run in (("eager", self.eager), ("compile", self.compile), ("timing", self.time)):
             enter(phase)
+            self.share.phase, self.share.waited = phase, 0.0
             began = time.monotonic()
             finding = attempt(run, watched=False)
             finding = _reached_out() or finding
-            self.seconds[phase] = time.monotonic() - began - self.waited
-            self.waited = 0.0
+            self.seconds[phase] = time.monotonic() - began - self.share.waited
             if finding is not None:
                 return self._verdict(finding, phase)
         return self._verdict(None, "timing")
 
-    def eager_in_turn(self) -> Finding | None:
-        """The eager checks with the memory that only they need, lent by the pool of all children."""
-        pool = self.payload["pool"]
-        began = time.monotonic()
-        with held(Path(pool["path"]), pool["bytes"], pool["total"]):
-            self.waited = time.monotonic() - began
-            finding = self.eager()
-            if self.target.device == "cuda":
-                torch.cuda.empty_cache()
-        return finding
+    def _lent(self, copies: float) -> AbstractContextManager:
+        return self.share.memory(int(copies * self.work.peak_bytes) - self.payload["resident_bytes"])
 
     def eager(self) -> Finding | None:
-        bench = set_up(self.payload["code"], self.target.device, self.limits, tuple(self.payload["ops"]))
-        if isinstance(bench, Finding):
-            return bench
-        self.bench: Bench = bench
-        bench.flags = tuple(self.payload["flags"])
-        finding = eager_finding(bench)
-        if finding is None:
-            self.checks = bench.checks()
+        with self._lent(EAGER_COPIES):
+            with self.share.turn():
+                bench = set_up(self.payload["code"], self.target.device, self.limits, tuple(self.payload["ops"]))
+            if isinstance(bench, Finding):
+                return bench
+            self.bench: Bench = bench
+            bench.turn, bench.flags = self.share.turn, tuple(self.payload["flags"])
+            finding = eager_finding(bench)
+            if finding is None:
+                self.checks = bench.checks()
+            bench.drop_outputs()
         return finding
 
     def compile(self) -> Finding | None:
-        compiled = compiled_model(self.bench)
+        with contextlib.ExitStack() as held:
+
+            def ready() -> None:
+                if not self.compiled_once:
+                    self.compiled_once = True
+                    held.enter_context(self._lent(RUN_COPIES))
+                    held.enter_context(self.share.turn())
+
+            self.compiled_once = False
+            compiled = compiled_model(self.bench, ready)
         if isinstance(compiled, Finding):
             return compiled
         self.compiled = compiled
@@ -176,17 +186,17 @@ class _Run:
         if self.payload["timing"] is not None:
             self.timing = from_plain(Timing, self.payload["timing"])
         else:
-            with device_lock(Path(self.payload["lock"])):
-                began = time.monotonic()
-                model, inputs = self.bench.model, self.bench.inputs
+            model, inputs = self.bench.model, self.bench.inputs
+            with self._lent(RUN_COPIES), self.share.alone():
                 self.timing = measure(lambda: model(*inputs), lambda: self.compiled(*inputs), self.target.device)
-                self.seconds["lock"] = time.monotonic() - began
         return _window_finding(self.timing, self.limits)
 
     def _verdict(self, finding: Finding | None, phase: str) -> Verdict:
+        used = self.share.used
+        at_device = {"lock": used["timing"] or None, "device": used["eager"] + used["compile"] or None}
         kept = {
             "work": self.work,
-            "seconds": from_plain(PhaseSeconds, self.seconds),
+            "seconds": from_plain(PhaseSeconds, self.seconds | at_device),
             "checks": self.checks,
             "timing": self.timing,
         }

@@ -2,13 +2,16 @@
 
 A task needs torch, arithmetic and classes; everything that reaches further (imports, dunder names, files, reflection,
 patching of modules) is refused by name. The sandbox is the second line: this one keeps out what would only waste it, and
-what a sandbox cannot tell from honest work (patching torch's comparison).
-Not a proof: a hostile text that uses only allowed names may still misbehave inside its child.
+what a sandbox cannot tell from honest work (patching torch's comparison, a tensor or a module that lies to its judge).
+Not a proof: a hostile text that uses only allowed names may still misbehave inside its child. Not stopped here: hangs, powers
+that take years, recursion, memory, and exceptions of any kind (SystemExit too), which the sandbox turns into verdicts.
 """
 
 import ast
+import builtins
 import importlib
 from collections import Counter
+from collections.abc import Iterator
 from types import ModuleType
 
 from ops6k.records import Reason
@@ -54,6 +57,15 @@ _TORCH_REFUSED = frozenset(
     parse_type_comment read_vitals set_vital fork wait vmap cond set_warn_always frombuffer from_dlpack to_dlpack from_numpy asarray
     get_device_module""".split()
 )
+_RELIED_ON = frozenset(
+    """train eval state_dict load_state_dict parameters named_parameters buffers named_buffers modules named_modules children
+    named_children to to_empty apply requires_grad_ zero_grad register_parameter register_buffer register_module add_module
+    get_parameter get_buffer get_submodule get_extra_state set_extra_state register_forward_hook register_forward_pre_hook
+    register_full_backward_hook register_state_dict_pre_hook register_load_state_dict_pre_hook _apply _call_impl
+    _wrapped_call_impl _replicate_for_data_parallel _named_members _save_to_state_dict _load_from_state_dict _parameters _buffers
+    _modules _forward_hooks _forward_pre_hooks _backward_hooks""".split()
+)
+"""Of nn.Module: what the screen asks a model. One that answers in its own way can say anything."""
 _COMPILER_ALLOWED = frozenset(("is_compiling", "is_dynamo_compiling", "disable"))
 
 
@@ -71,7 +83,47 @@ def unsafe(tree: ast.Module) -> Finding | None:
             problem = f"uses the module {ast.unparse(node)} as a value"  # under another name nothing would be looked at
         if problem:
             return Finding(Reason.UNSAFE_CODE, f"line {getattr(node, 'lineno', 0)}: {problem}")
-    return _patched(tree)
+    return _patched(tree) or _unlike_a_module(tree, modules)
+
+
+def _unlike_a_module(tree: ast.Module, modules: dict[str, str]) -> Finding | None:
+    """A class that stands for a tensor, or that answers in its own way what the screen asks a module."""
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)} - bound
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        odd = next((base for base in node.bases if not _may_be_base(base, classes, modules)), None)
+        if odd is not None:
+            return Finding(Reason.UNSAFE_CODE, f"line {node.lineno}: {node.name} is made from {ast.unparse(odd)[:60]}")
+        named = next((name for name, _ in _names_of(node) if node.bases and name in _RELIED_ON), None)
+        if named:
+            return Finding(Reason.UNSAFE_CODE, f"line {node.lineno}: {node.name} has a {named} of its own")
+    return None
+
+
+def _names_of(cls: ast.ClassDef) -> Iterator[tuple[str, ast.AST]]:
+    """Every name that the body of a class gives something to."""
+    for node in ast.walk(ast.Module(cls.body, [])):
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, node
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node
+
+
+def _may_be_base(base: ast.expr, classes: set[str], modules: dict[str, str]) -> bool:
+    """Classes of the source, of nn and of the modules allowed; no tensor, and nothing that only running it would tell."""
+    base = base.value if isinstance(base, ast.Subscript) else base
+    dotted = _dotted(base)
+    if dotted is None:
+        return False
+    root, _, rest = dotted.partition(".")
+    if root not in modules:
+        return dotted in classes or (not rest and isinstance(getattr(builtins, dotted, None), type))
+    full = modules[root] + (f".{rest}" if rest else "")
+    if not full.startswith("torch."):
+        return True
+    return full.startswith("torch.nn.") and full.rpartition(".")[2] not in ("Parameter", "Buffer", "UninitializedParameter")
 
 
 def _is_module(node: ast.Name | ast.Attribute, modules: dict[str, str]) -> bool:
@@ -194,6 +246,6 @@ def _patched(tree: ast.Module) -> Finding | None:
             root: ast.expr = node
             while isinstance(root, ast.Attribute | ast.Subscript):
                 root = root.value
-            if not isinstance(root, ast.Name) or root.id not in free:
+            if not isinstance(root, ast.Name) or root.id not in free or node.attr in _RELIED_ON:
                 return Finding(Reason.UNSAFE_CODE, f"line {node.lineno}: changes {ast.unparse(node)[:60]}")
     return None

@@ -24,8 +24,10 @@ from ops6k.target import Target
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKING_CODE = (PACKAGE / "screen", PACKAGE / "sandbox", PACKAGE / "labels.py")
+PRELOAD = "torch,torch._inductor,sympy.physics.units,ops6k.screen.judge,ops6k.screen.resize"
+"""What every child finds imported. sympy's units: torch.compile's simplifications import them, 0.1 s of a child's time."""
 CONTROL_TIMEOUT_S = 120.0
-RESIDENT_SHARE, POOL_SHARE = 0.6, 0.3
+RESIDENT_SHARE, POOL_SHARE = 0.4, 0.5
 """Of the device's memory that is shared out among children for good, and lent for the eager checks; the rest is fragmentation."""
 
 
@@ -117,61 +119,81 @@ def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: 
     Past the deadline no course is begun; those not begun are not yielded. Raises WorkerError where the machine refuses even
     the control task.
     """
-    began = time.monotonic()
-    running: dict[str, Course] = {}
-    decided: list[Course] = []
     if not courses:
         return
-    device_gib = target.memory_gib * RESIDENT_SHARE
-    with Sandbox(
+    ends = None if deadline_s is None else time.monotonic() + deadline_s
+    with opened(target, workers) as sandbox:
+        modules = require_control(sandbox, courses[0].rules)
+        if target.device != "cpu":  # on a CPU the server has compiled once itself
+            sandbox.preload([*modules, "ops6k.screen.warm:hash_sources"])
+            require_control(sandbox, courses[0].rules)
+        yield from judged_in(sandbox, courses, target, ends)
+
+
+def opened(target: Target, workers: int) -> Sandbox:
+    """The screen's fork server, warm. Takes seconds; as a context manager it is closed again."""
+    return Sandbox(
         device=target.device,
         workers=workers or os.cpu_count() or 1,
-        device_gib=device_gib,
-        preload="torch,torch._inductor,ops6k.screen.judge,ops6k.screen.resize",
+        device_gib=target.memory_gib * RESIDENT_SHARE,
+        preload=PRELOAD,
         warm_up=f"ops6k.screen.warm:{'compile_once' if target.device == 'cpu' else 'dry_run_once'}",
-    ) as sandbox:
-        pool_gib = target.memory_gib * POOL_SHARE
-        _require_control(sandbox, courses[0].rules)
+    )
 
-        def jobs() -> Iterator[Job]:
-            for course in courses:
-                if deadline_s is not None and time.monotonic() - began > deadline_s:
-                    return
-                course.lock, course.pool, course.pool_gib = str(sandbox.lock), str(sandbox.pool), pool_gib
-                job = course.first()
-                if job is None:
-                    decided.append(course)
-                else:
-                    running[_number(job.job_id)] = course
-                    yield job
 
-        def follow(ended: Ended) -> Job | None:
-            return running[_number(ended.job_id)].next(ended)
+def judged_in(sandbox: Sandbox, courses: Iterable[Course], target: Target, ends: float | None = None) -> Iterator[Course]:
+    """`judged` in a sandbox that is open. ends: time.monotonic() past which no course is begun."""
+    running: dict[str, Course] = {}
+    decided: list[Course] = []
 
-        for ended in sandbox.map(jobs(), follow):
-            if running[_number(ended.job_id)].done:
-                yield running.pop(_number(ended.job_id))
-            while decided:
-                yield decided.pop(0)
-        yield from decided
+    def jobs() -> Iterator[Job]:
+        for course in courses:
+            if ends is not None and time.monotonic() > ends:
+                return
+            course.lock, course.pool = str(sandbox.lock), str(sandbox.pool)
+            course.pool_gib = target.memory_gib * POOL_SHARE
+            job = course.first()
+            if job is None:
+                decided.append(course)
+            else:
+                running[_number(job.job_id)] = course
+                yield job
+
+    def follow(ended: Ended) -> Job | None:
+        return running[_number(ended.job_id)].next(ended)
+
+    for ended in sandbox.map(jobs(), follow):
+        if running[_number(ended.job_id)].done:
+            yield running.pop(_number(ended.job_id))
+        while decided:
+            yield decided.pop(0)
+    yield from decided
 
 
 def _number(job_id: str) -> str:
     return job_id.partition("-")[0]
 
 
-def _require_control(sandbox: Sandbox, rules: Rules) -> None:
-    """Judges one sound task; raises WorkerError where even that is refused: no compiler, a broken installation, a bug of ours.
+def require_control(sandbox: Sandbox, rules: Rules) -> list[str]:
+    """Judges one sound task, and says which modules that took; raises WorkerError where even that is refused: no compiler, a broken installation, a bug of ours.
 
     Without it a machine that cannot compile would call every candidate invalid.
     """
     limits = replace(rules.limits, window_ms=None, timeout_s=max(rules.limits.timeout_s, CONTROL_TIMEOUT_S))
     candidate = Candidate("control", ("nn.Linear", "torch.tanh"), CONTROL, "control", 0, "float32", ())
     course = Course(0, candidate, replace(rules, limits=limits, times={}), lock=str(sandbox.lock), pool=str(sandbox.pool))
-    for _ in sandbox.map([course.first()], course.next):
+    modules: list[str] = []
+
+    def follow(ended: Ended) -> Job | None:
+        modules.extend((ended.answer or {}).get("modules", ()))
+        job = course.next(ended)
+        return replace(job, function="ops6k.screen.warm:run_control") if job and course.step == "run" else job
+
+    for _ in sandbox.map([course.first()], follow):
         pass
     verdict = course.verdicts[-1]
     if verdict.outcome is not Outcome.ACCEPTED:
         raise WorkerError(
             f"the screen refuses its own control task on this machine: {verdict.reason} in {verdict.phase}: {verdict.message}"
         )
+    return modules

@@ -1,14 +1,11 @@
 """Eager and compiled times of one task, paired and interleaved, with a bootstrap interval.
 
-On a GPU: device time by events and wall time by the clock, the L2 cache flushed before each run, under the device lock.
+On a GPU: device time by events and wall time by the clock, the L2 cache flushed before each run; the caller has the device to itself.
 On a CPU both are wall time.
 """
 
-import fcntl
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -23,17 +20,6 @@ FLUSH_BYTES = 128 * 2**20
 """More than twice the L2 cache of the largest GPU at hand."""
 LAUNCH_BOUND = 1.5
 """Wall time over device time from which launches, not work, take the time."""
-
-
-@contextmanager
-def device_lock(path: Path | None) -> Iterator[None]:
-    """The device to itself among the children that share the lock file; released by the kernel on any death."""
-    if path is None:
-        yield
-        return
-    with path.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def one_run(run: Callable[[], object], device: str, flush: torch.Tensor | None) -> tuple[float, float]:

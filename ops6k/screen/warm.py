@@ -1,8 +1,13 @@
 """What the fork server does once, so that every child finds it done."""
 
+import contextlib
+import sys
+import sysconfig
+
 import torch
 
 from ops6k.screen.dry_run import dry_run_code
+from ops6k.screen.judge import run_candidate
 from ops6k.target import Target
 
 TASK = """
@@ -28,6 +33,8 @@ TARGET = Target("warm", "cpu", None, "", 1, 1, "highest", False, 1.0, {"float32"
 def dry_run_once() -> None:
     """Registers fake kernels and FLOP formulas: the first dry run of a process takes a second, the next 10 ms."""
     torch.set_num_threads(1)
+    # Dynamo's first use patches nn.Module; done here, it is no change that a candidate made.
+    torch._dynamo.mutation_guard.install_generation_tagging_init()
     dry_run_code(TASK, TARGET)
 
 
@@ -37,3 +44,30 @@ def compile_once() -> None:
     with torch.no_grad():
         torch.compile(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.GELU()).eval())(torch.zeros(4, 8))
     torch._dynamo.reset()
+
+
+def run_control(payload: dict) -> dict:
+    """run_candidate, and the modules that it took: a server that may not touch the device imports them for later children.
+
+    What torch's compiler imports for a GPU are 700 modules; without their bytecode at hand that is 5 s of a child's time.
+    """
+    answer = run_candidate(payload)
+    installed = tuple({sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib")})
+    modules = {
+        name: spec.origin
+        for name, module in list(sys.modules.items())
+        if (spec := getattr(module, "__spec__", None)) is not None and spec.name == name and spec.origin
+    }
+    return answer | {"modules": sorted(name for name, origin in modules.items() if origin.startswith(installed))}
+
+
+def hash_sources() -> None:
+    """The compilers' own sources are part of every cache key: hashed once, not by each child."""
+    with contextlib.suppress(ImportError):
+        from torch._inductor.codecache import torch_key
+
+        torch_key()
+    with contextlib.suppress(ImportError):
+        from triton.runtime.cache import triton_key
+
+        triton_key()

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from ops6k.sandbox import turns
 from ops6k.sandbox.child import enter
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model, set_precision, tensors_of
 from ops6k.screen.judge import environment
 from ops6k.screen.load import load_task
-from ops6k.screen.timing import FLUSH_BYTES, device_lock, median_interval, one_run
+from ops6k.screen.timing import FLUSH_BYTES, median_interval, one_run
 from ops6k.target import Target
 from ops6k.train.plans import BY_NAME, Plan
 
@@ -137,7 +138,7 @@ def _timed(checked: dict[str, Ready | Failure], inputs: Sequence[object], reques
     ready = {name: found for name, found in checked.items() if isinstance(found, Ready)}
     enter("timing")
     runs = [lambda forward=found.forward: forward(*inputs) for found in ready.values()]
-    with device_lock(Path(request.lock)):
+    with turns.alone(Path(request.lock)):
         times = paired_ms(runs, request.repeats, request.target.device, np.random.default_rng(INPUT_SEED))
     by_name = dict(zip(ready, times, strict=True))
     return [{"plan": name} | _row(name, checked[name], by_name) for name in request.plans]

@@ -1,0 +1,25 @@
+# writes a file when its process ends
+# past: accepted
+# ops: nn.Linear, torch.tanh
+import torch
+import torch.nn as nn
+
+import atexit
+atexit.register(lambda: open("@LEFT@-atexit", "w"))
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(32, 24)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+def get_inputs():
+    return [torch.randn(16, 32)]
+
+
+def get_init_inputs():
+    return []

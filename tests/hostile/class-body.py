@@ -1,0 +1,24 @@
+# runs code in the body of the class
+# ops: nn.Linear, torch.tanh
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    import os
+    os.mkdir("@LEFT@-class-body")
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(32, 24)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+def get_inputs():
+    return [torch.randn(16, 32)]
+
+
+def get_init_inputs():
+    return []

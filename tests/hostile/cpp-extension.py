@@ -1,0 +1,24 @@
+# compiles and loads a library of its own
+# ops: nn.Linear, torch.tanh
+import torch
+import torch.nn as nn
+
+from torch.utils.cpp_extension import load_inline
+load_inline("left", "void f() {}", functions=["f"])
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(32, 24)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+def get_inputs():
+    return [torch.randn(16, 32)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,25 @@
+# raises KeyboardInterrupt in forward
+# text: invalid/runtime
+# past: invalid/runtime
+# run: invalid/runtime
+# ops: nn.Linear, torch.tanh
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(32, 24)
+
+    def forward(self, x):
+        raise KeyboardInterrupt('stop')
+        return torch.tanh(self.fc(x))
+
+
+def get_inputs():
+    return [torch.randn(16, 32)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,25 @@
+# raises SystemExit(0) while it is imported
+# text: invalid/runtime
+# past: invalid/runtime
+# ops: nn.Linear, torch.tanh
+import torch
+import torch.nn as nn
+
+raise SystemExit(0)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(32, 24)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+def get_inputs():
+    return [torch.randn(16, 32)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,24 @@
+# reads /etc/passwd with open, and names it in an exception
+# ops: nn.Linear, torch.tanh
+import torch
+import torch.nn as nn
+
+TEXT = open("/etc/passwd").read()
+raise RuntimeError(TEXT)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(32, 24)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+def get_inputs():
+    return [torch.randn(16, 32)]
+
+
+def get_init_inputs():
+    return []

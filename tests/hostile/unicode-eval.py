@@ -1,0 +1,23 @@
+# calls eval by a look-alike name that Python reads as eval
+# ops: nn.Linear, torch.tanh
+import torch
+import torch.nn as nn
+
+ｅｖａｌ("__import__('os').system('touch @LEFT@-unicode')")
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(32, 24)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+def get_inputs():
+    return [torch.randn(16, 32)]
+
+
+def get_init_inputs():
+    return []
