@@ -14,9 +14,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from ops6k.records import Candidate, Verdict
 from ops6k.sandbox import Ended
 from ops6k.screen.course import Course, Rules
+from ops6k.screen.dry_run import dry_run_code
 from ops6k.screen.limits import Limits
+from ops6k.screen.shards import PRELOAD
+from ops6k.screen.warm import TARGET, TASK
 from ops6k.store import from_plain, to_plain
 from ops6k.target import Target
+
+
+def prepare() -> None:
+    """What torch imports at its first dry run and its first compilation, which would look like a task's doing."""
+    for module in (*PRELOAD.split(","), "torch._inductor.compile_fx"):
+        importlib.import_module(module)
+    dry_run_code(TASK, TARGET)
 
 
 def judged_here(course: Course) -> Verdict:
@@ -30,6 +40,7 @@ def judged_here(course: Course) -> Verdict:
 
 
 def main() -> None:
+    prepare()
     given = json.load(sys.stdin)
     rules = Rules(from_plain(Target, given["target"]), from_plain(Limits, given["limits"]), resize_rounds=0)
     candidate = from_plain(Candidate, given["candidate"])

@@ -14,7 +14,7 @@ from pathlib import Path
 from ops6k.records import Candidate, Verdict
 from ops6k.sandbox import Sandbox
 from ops6k.screen.course import Course, Rules
-from ops6k.screen.shards import POOL_SHARE, judged_in, opened, require_control
+from ops6k.screen.shards import POOL_SHARE, judged_in, opened, ready
 from ops6k.store import from_plain, to_plain
 
 ALONE = Path(__file__).with_name("screen_alone.py")
@@ -51,41 +51,53 @@ class Race:
     """Wall seconds until the fork server is warm and has passed its control task: once a run."""
     others: float = 0.0
     """Cores that other processes kept busy meanwhile, on average."""
-    dry_runs_s: list[float] = field(default_factory=list)
-    """Of each candidate, with nothing beside it."""
-    dry_jobs_s: list[float] = field(default_factory=list)
-    """The same from fork to answer."""
+    dry_runs_s: list[tuple[float, float]] = field(default_factory=list)
+    """Of each candidate, with nothing beside it: the dry run itself, and from fork to answer."""
 
     @property
-    def equal(self) -> int:
-        """Candidates that both sides end alike."""
-        ends = [{v.candidate_id: v.reason for v in side.verdicts} for side in (self.forked, self.fresh)]
-        return sum(ends[0][name] == ends[1][name] for name in ends[0])
+    def differences(self) -> list[str]:
+        """What the sides end differently, a line a candidate."""
+        fresh = {v.candidate_id: v for v in self.fresh.verdicts}
+        pairs = [(v, fresh[v.candidate_id]) for v in self.forked.verdicts]
+        return [f"{a.candidate_id}: {_said(a)}; fresh {_said(b)}" for a, b in pairs if a.reason != b.reason]
+
+
+def _said(verdict: Verdict) -> str:
+    return f"{verdict.reason or verdict.outcome} ({verdict.message[:80]})"
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """The product: a child of a warm fork server for each job."""
+
+    sandbox: Sandbox
+    rules: Rules
+
+    def judged(self, candidates: Sequence[Candidate]) -> list[Verdict]:
+        courses = [Course(number, candidate, self.rules) for number, candidate in enumerate(candidates)]
+        return [course.verdicts[-1] for course in judged_in(self.sandbox, courses, self.rules.target)]
+
+    def dry_runs_s(self, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:
+        """Seconds of each dry run, itself and from fork to answer, one at a time. What the text decides has none."""
+        jobs = [Course(number, candidate, self.rules).first() for number, candidate in enumerate(candidates)]
+        ended = [end for job in jobs if job for end in self.sandbox.map([job]) if end.answer]
+        found = [(end.answer.get("seconds") or end.answer["verdict"]["seconds"], end.seconds) for end in ended]
+        return [(seconds["dry_run"], whole_s) for seconds, whole_s in found if seconds]
 
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """An interpreter for each candidate."""
+    """An interpreter for each candidate, as many at a time; they take turns at the device as children of the sandbox do."""
 
+    sandbox: Sandbox
     rules: Rules
-    workers: int
     folder: Path
-    """Of lock, pool and caches."""
+    """Of homes and caches."""
     shares_cache: bool
 
     def judged(self, candidates: Sequence[Candidate]) -> list[Verdict]:
-        for file in (self.lock, self.pool):
-            file.touch()
-        with ThreadPoolExecutor(self.workers) as pool:
+        with ThreadPoolExecutor(self.sandbox.workers) as pool:
             return list(pool.map(self.alone, candidates))
-
-    @property
-    def lock(self) -> Path:
-        return self.folder / "lock"
-
-    @property
-    def pool(self) -> Path:
-        return self.folder / "pool"
 
     def alone(self, candidate: Candidate) -> Verdict:
         """Raises CalledProcessError or TimeoutExpired where the interpreter crashes or hangs: composer candidates do neither."""
@@ -93,12 +105,12 @@ class Fresh:
             "candidate": to_plain(candidate),
             "target": to_plain(self.rules.target),
             "limits": to_plain(self.rules.limits),
-            "lock": str(self.lock),
-            "pool": str(self.pool),
+            "lock": str(self.sandbox.lock),
+            "pool": str(self.sandbox.pool),
             "pool_gib": self.rules.target.memory_gib * POOL_SHARE,
         }
         with tempfile.TemporaryDirectory(dir=self.folder) as own:
-            cache = str(self.folder / "cache") if self.shares_cache else own
+            cache = str(self.folder) if self.shares_cache else own
             places = {"HOME": own, "TMPDIR": own, "TORCHINDUCTOR_CACHE_DIR": cache, "TRITON_CACHE_DIR": cache}
             ended = subprocess.run(
                 [sys.executable, str(ALONE)],
@@ -112,21 +124,21 @@ class Fresh:
         return from_plain(Verdict, json.loads(ended.stdout.splitlines()[-1]))
 
 
-def raced(candidates: Sequence[Candidate], fresh: Fresh, block: int) -> Race:
-    """Both sides in turn, block by block; which goes first alternates. Raises WorkerError where the control task is refused."""
-    race, rules, began, busy, ours = Race(), fresh.rules, time.monotonic(), _busy_s(), _cpu_s()
-    with opened(rules.target, fresh.workers) as sandbox:
-        require_control(sandbox, rules)
+def raced(candidates: Sequence[Candidate], rules: Rules, workers: int, block: int, *, shares_cache: bool = False) -> Race:
+    """Both sides in turn, `block` candidates each; which goes first alternates. Raises WorkerError where the control task is refused."""
+    race, began, busy_s, ours_s = Race(), time.monotonic(), _busy_s(), _cpu_s()
+    with opened(rules.target, workers) as sandbox, tempfile.TemporaryDirectory() as folder:
+        ready(sandbox, rules)
         race.start_s = time.monotonic() - began
-        _dry_runs(race, sandbox, candidates, rules)
-        turns = [(race.forked, lambda some: _forked(sandbox, some, rules)), (race.fresh, fresh.judged)]
+        forked, fresh = Forked(sandbox, rules), Fresh(sandbox, rules, Path(folder), shares_cache)
+        race.dry_runs_s = forked.dry_runs_s(candidates)
+        turns = [(race.forked, forked.judged), (race.fresh, fresh.judged)]
         for start in range(0, len(candidates), block):
             for side, judge in turns:
                 _take(side, judge, candidates[start : start + block])
             turns.reverse()
             print(f"{len(race.fresh.verdicts)} of {len(candidates)} candidates on both sides", file=sys.stderr)
-        wall_s = time.monotonic() - began
-        race.others = max(0.0, (_busy_s() - busy) - (_cpu_s() - ours)) / wall_s
+        race.others = max(0.0, (_busy_s() - busy_s) - (_cpu_s() - ours_s)) / (time.monotonic() - began)
     return race
 
 
@@ -135,23 +147,6 @@ def _take(side: Side, judge: Callable[[Sequence[Candidate]], list[Verdict]], can
     side.verdicts += judge(candidates)
     side.wall_s += time.monotonic() - began
     side.cpu_s += _cpu_s() - cpu_s
-
-
-def _dry_runs(race: Race, sandbox: Sandbox, candidates: Sequence[Candidate], rules: Rules) -> None:
-    """The first job of each candidate, one at a time."""
-    for number, candidate in enumerate(candidates):
-        job = Course(number, candidate, rules).first()
-        for ended in sandbox.map([job] if job else []):
-            answer = ended.answer or {}
-            seconds = answer.get("seconds") or answer.get("verdict", {}).get("seconds")
-            if seconds:
-                race.dry_runs_s.append(seconds["dry_run"])
-                race.dry_jobs_s.append(ended.seconds)
-
-
-def _forked(sandbox: Sandbox, candidates: Sequence[Candidate], rules: Rules) -> list[Verdict]:
-    courses = [Course(number, candidate, rules) for number, candidate in enumerate(candidates)]
-    return [course.verdicts[-1] for course in judged_in(sandbox, courses, rules.target)]
 
 
 def _cpu_s() -> float:

@@ -5,8 +5,8 @@ The rates predict eager times in the dry run, so they are those of eager operato
 
 import platform
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 
@@ -14,11 +14,13 @@ import numpy as np
 import torch
 import yaml
 
+from ops6k import slowdown
 from ops6k.errors import WorkerError
+from ops6k.records import Candidate
 from ops6k.screen.instances import set_precision
 from ops6k.screen.timing import one_run
-from ops6k.store import whole_file
-from ops6k.target import Target
+from ops6k.store import read_rows, whole_file
+from ops6k.target import Target, load, require_machine
 
 REPEATS = 15
 ELEMENTS = {"cpu": 2**23, "cuda": 2**28}
@@ -121,6 +123,20 @@ def _memory_gib(device: str) -> float:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
 
 
+def learned(target: Target, candidates: Sequence[Candidate]) -> Target:
+    """The target with its slowdown fitted anew; prints how well times are predicted, one task in five held out."""
+    require_machine(target)
+    set_precision(target)
+    pairs = slowdown.measured(candidates, target)
+    held_out, rest = pairs[::5], [pair for i, pair in enumerate(pairs) if i % 5]
+    for name, factors in (("by the rates alone", {}), ("with slowdown", slowdown.fit(rest))):
+        middle, near = slowdown.quality(held_out, factors)
+        print(
+            f"{len(held_out)} of {len(pairs)} tasks held out, {name}: measured over predicted {middle:.2f}, within 2x {near:.0%}"
+        )
+    return replace(target, slowdown=slowdown.fit(pairs))
+
+
 def main() -> None:
     """`python -m ops6k.calibrate NAME --device cuda`: for a machine with only torch, numpy and yaml."""
     import argparse
@@ -129,8 +145,18 @@ def main() -> None:
     parser.add_argument("name")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--folder", type=Path, default=Path("data/targets"))
+    parser.add_argument(
+        "--operators",
+        type=Path,
+        metavar="CANDIDATES",
+        help="learn each operator's slowdown from eager runs of the composer's tasks in this Parquet file; rates that are there stay",
+    )
     given = parser.parse_args()
-    print(write(calibrate(given.name, given.device), given.folder / f"{given.name}.yaml"))
+    path = given.folder / f"{given.name}.yaml"
+    target = load(path) if given.operators and path.exists() else calibrate(given.name, given.device)
+    if given.operators:
+        target = learned(target, read_rows(given.operators, Candidate))
+    print(write(target, path))
 
 
 if __name__ == "__main__":

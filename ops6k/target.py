@@ -5,7 +5,7 @@ does not match it, and work folders are keyed by it, so that shards made on the 
 """
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -38,10 +38,16 @@ class Target:
     """Microseconds of one small operator, launch included."""
     measured: str
     """Machine and date."""
+    slowdown: dict[str, float] = field(default_factory=dict)
+    """Times that an ATen operator takes of what the rates say, by its name; "other" for those not listed, 1 without."""
 
     def rate(self, dtype: str) -> float:
         """FLOP a second; float32's where the dtype was not measured."""
         return 1e9 * self.gflops.get(dtype, self.gflops["float32"])
+
+    def slower(self, operator: str) -> float:
+        """Times that an operator takes of what the rates say."""
+        return self.slowdown.get(operator, self.slowdown.get("other", 1.0))
 
 
 def load(path: Path) -> Target:
@@ -53,10 +59,12 @@ def load(path: Path) -> Target:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ParamsError(f"target {path}: not YAML: {' '.join(str(error).split())}") from None
     names = {field.name for field in dataclasses.fields(Target)}
+    tree = {"slowdown": {}} | tree if isinstance(tree, dict) else tree
     if not isinstance(tree, dict) or set(tree) != names:
         raise ParamsError(f"target {path}: must have exactly the keys {', '.join(sorted(names))}")
     rates = tree["gflops"] if isinstance(tree["gflops"], dict) else {}
-    numbers = {**{name: tree[name] for name in ("threads", "memory_gib", "bandwidth_gbs", "overhead_us")}, **rates}
+    slowdown = tree["slowdown"] if isinstance(tree["slowdown"], dict) else {"slowdown": None}
+    numbers = {**slowdown, **{name: tree[name] for name in ("threads", "memory_gib", "bandwidth_gbs", "overhead_us")}, **rates}
     odd = next((name for name, value in numbers.items() if not isinstance(value, int | float) or not value > 0), None)
     if odd or "float32" not in rates:
         raise ParamsError(f"target {path}: {odd or 'gflops.float32'} must be a number above 0")

@@ -6,6 +6,7 @@ input closes (the caller ended, however), every child is killed.
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -16,6 +17,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ops6k.sandbox import child, jail
 from ops6k.sandbox.lines import IMPORT
@@ -53,6 +55,7 @@ def serve(settings: dict) -> None:
     if settings["warm_up"]:
         module, _, name = settings["warm_up"].partition(":")
         getattr(importlib.import_module(module), name)()
+    gc.freeze()  # a collection in a child would write to, and so copy, every page that it shares with this process
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     os.set_blocking(0, False)
     running: dict[int, Running] = {}
@@ -96,8 +99,9 @@ def _loop(running: dict[int, Running], settings: dict) -> None:
                         continue
                     job = _fork(line, settings)
                     running[job.pid] = job
+            there = _processes() if running else []
             for job in running.values():
-                _enforce(job)
+                _enforce(job, there)
             _reap(running)
 
 
@@ -111,6 +115,7 @@ def _import(names: list[str]) -> None:
                 getattr(found, function)()
         except (ImportError, AttributeError) as error:  # a module that only its parent can import: children do without, slower
             print(f"not imported: {name}: {error}", file=sys.stderr)
+    gc.freeze()
     tempfile.tempdir = None  # an import may have asked for it: a child's is another
 
 
@@ -142,12 +147,12 @@ def _users() -> range:
     return range(widest.start + max(1, len(widest) // 2), widest.stop)
 
 
-def _enforce(job: Running) -> None:
+def _enforce(job: Running, there: list["Process"]) -> None:
     if job.killed:
         return
     if time.monotonic() - job.began > job.timeout_s:
         job.killed = "timeout"
-    elif _group_bytes(job) > job.memory_bytes:
+    elif _group_bytes(job, there) > job.memory_bytes:
         job.killed = "memory"
     elif why := _disk(job):
         job.killed, job.why = "memory", why
@@ -155,14 +160,15 @@ def _enforce(job: Running) -> None:
         _kill(job)
 
 
-def _group_bytes(job: Running) -> int:
+def _group_bytes(job: Running, there: list["Process"]) -> int:
     """Resident bytes of all that a job started; a process that ends meanwhile counts nothing."""
     total = 0
-    for pid in _alive(job):
-        with contextlib.suppress(OSError, ValueError):
-            # Pages shared with the fork server (torch itself) are not the child's.
-            _, resident, shared = Path("/proc", str(pid), "statm").read_text().split()[:3]
-            total += (int(resident) - int(shared)) * PAGE
+    for process in there:
+        if process.is_of(job):
+            with contextlib.suppress(OSError, ValueError):
+                # Pages shared with the fork server (torch itself) are not the child's.
+                _, resident, shared = Path("/proc", str(process.pid), "statm").read_text().split()[:3]
+                total += (int(resident) - int(shared)) * PAGE
     return total
 
 
@@ -231,16 +237,30 @@ def _kill_orphans(running: dict[int, Running]) -> None:
                     os.kill(int(entry.name), signal.SIGKILL)
 
 
-def _alive(job: Running) -> list[int]:
+class Process(NamedTuple):
+    """One that lives, as the kernel lists it."""
+
+    pid: int
+    session: int
+    user: int
+
+    def is_of(self, job: Running) -> bool:
+        return self.session == job.pid or (job.user != 0 and self.user == job.user)
+
+
+def _processes() -> list[Process]:
     found = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
                 fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-                own = int(fields[3]) == job.pid or (job.user and os.stat(entry.path).st_uid == job.user)
-                if own and fields[0] not in "ZX":
-                    found.append(int(entry.name))
+                if fields[0] not in "ZX":
+                    found.append(Process(int(entry.name), int(fields[3]), os.stat(entry.path).st_uid))
     return found
+
+
+def _alive(job: Running) -> list[int]:
+    return [process.pid for process in _processes() if process.is_of(job)]
 
 
 def _say(message: object) -> None:

@@ -7,7 +7,7 @@ import torch
 from ops6k.labels import key
 from ops6k.records import Reason
 from ops6k.screen.bench import DRAWS, Bench
-from ops6k.screen.compare import as_tuple, changed_share, identical
+from ops6k.screen.compare import as_tuple, changed_share, identical, part_of
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import make_inputs, seed_all, tensors_of
 
@@ -43,9 +43,9 @@ def reacts_to_inputs(bench: Bench) -> Finding | None:
         output = attempt(lambda: as_tuple(bench.model(*arguments)))  # noqa: B023 - called at once
         if isinstance(output, Finding):
             return output
-        shares.append([changed_share(a, b, bench.tolerance) for a, b in zip(output, bench.outputs, strict=True)])
-        bench.fresh = bench.fresh or output
-        parts = [part.float() / len(DRAWS[1:]) for part in output]
+        shares.append([bench.changed(a, b, 2 * LOW_ACTIVITY) for a, b in zip(output, bench.outputs, strict=True)])
+        bench.fresh = bench.fresh or tuple(part_of(part).clone() for part in output)
+        parts = [part_of(part).float() / len(DRAWS[1:]) for part in output]
         mean = parts if mean is None else [a + b for a, b in zip(mean, parts, strict=True)]
         for i, drawn in bench.summaries.items():
             drawn.append(output[i].double())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 
 from ops6k.records import Checks
-from ops6k.screen.compare import changed_share, output_hash
+from ops6k.screen.compare import PART, changed_share, output_hash, part_of
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model, seed_all
 from ops6k.screen.limits import Limits
@@ -33,9 +33,9 @@ class Bench:
     """Entered to work on the device (ops6k.screen.share)."""
     outputs: tuple[torch.Tensor, ...] = ()
     fresh: tuple[torch.Tensor, ...] = ()
-    """Outputs for the first of the fresh inputs."""
+    """Of the outputs for the first of the fresh inputs, compare.part_of."""
     fresh_mean: tuple[torch.Tensor, ...] = ()
-    """Mean output over all fresh inputs, element by element, float32."""
+    """Mean of such parts over all fresh inputs, element by element, float32."""
     summaries: dict[int, list[torch.Tensor]] = field(default_factory=dict)
     """Outputs that are reductions over very many numbers, by their place: their values in all draws so far."""
     tolerance: float = 0.0
@@ -49,9 +49,12 @@ class Bench:
     free_answer: str = ""
     flags: tuple[str, ...] = ()
 
-    def changed(self, got: torch.Tensor, wanted: torch.Tensor) -> float:
-        """Share of elements that differ beyond the task's tolerance."""
-        return changed_share(got, wanted, self.tolerance)
+    def changed(self, got: torch.Tensor, wanted: torch.Tensor, enough: float = 0.0) -> float:
+        """Share of elements that differ beyond the task's tolerance: of a part where that is more than `enough`, else of all."""
+        if got.shape != wanted.shape:
+            return 1.0
+        share = changed_share(part_of(got), part_of(wanted), self.tolerance)
+        return share if share > enough or wanted.numel() <= PART else changed_share(got, wanted, self.tolerance)
 
     def drop_outputs(self) -> None:
         """Frees all but the model and its inputs."""

@@ -15,12 +15,12 @@ STEPS = {torch.bfloat16: (1.0, 2.0, 4.0), torch.float16: (1.0, 2.0)}
 
 
 def fit_tolerance(bench: Bench) -> Finding | None:
-    """Sets bench.tolerance to the smallest step at which a float64 reference agrees in every element, as a verifier asks.
+    """Sets bench.tolerance to the smallest step at which a reference of wider floats agrees in every element, as a verifier asks.
 
-    Where a task cannot run in float64 (it casts inside), inputs moved by one rounding stand in for it. Call it before the
+    Where a task cannot run in them (it casts inside), inputs moved by one rounding stand in for it. Call it before the
     checks that judge what a tolerance hides. The finding is for the end: other faults say more.
     """
-    reference = attempt(lambda: _in_float64(bench))
+    reference = attempt(lambda: _wider(bench))
     if isinstance(reference, Finding):
         reference = attempt(lambda: _nudged(bench))
     if isinstance(reference, Finding):
@@ -31,7 +31,9 @@ def fit_tolerance(bench: Bench) -> Finding | None:
         if max(shares) == 0:
             return None
     worst = shares.index(max(shares))
-    message = f"output {worst}: {shares[worst]:.2g} of the elements differ from a float64 reference at {bench.tolerance:g}"
+    message = (
+        f"output {worst}: {shares[worst]:.2g} of the elements differ from a reference of wider floats at {bench.tolerance:g}"
+    )
     return Finding(Reason.ILL_CONDITIONED, message)
 
 
@@ -45,13 +47,16 @@ def _coarsest(bench: Bench) -> torch.dtype:
     return next((dtype for dtype in (torch.bfloat16, torch.float16, torch.float32) if dtype in found), torch.float64)
 
 
-def _in_float64(bench: Bench) -> tuple[torch.Tensor, ...]:
+def _wider(bench: Bench) -> tuple[torch.Tensor, ...]:
+    """In float64, or in float32 where the task computes in 16 bits: a thousandth of their rounding."""
+    wide = torch.float32 if _coarsest(bench) in STEPS else torch.float64
+
+    def widened(x: torch.Tensor) -> torch.Tensor:
+        return x.to(wide) if x.is_floating_point() else x
+
     # torch's own cast, whatever the task calls double().
-    model = torch.nn.Module.double(copy.deepcopy(bench.model))
-    arguments = torch.utils._pytree.tree_map_only(
-        torch.Tensor, lambda x: x.double() if x.is_floating_point() else x, bench.inputs
-    )
-    return as_tuple(model(*arguments))
+    model = torch.nn.Module.to(copy.deepcopy(bench.model), wide)
+    return as_tuple(model(*torch.utils._pytree.tree_map_only(torch.Tensor, widened, bench.inputs)))
 
 
 def _nudged(bench: Bench) -> tuple[torch.Tensor, ...]:

@@ -44,6 +44,7 @@ class Course:
     derived: list[Candidate] = field(default_factory=list)
     step: str = "text"
     work: Work | None = None
+    resident_bytes: int = 0
     seconds: dict | None = None
     flags: tuple[str, ...] = ()
     lock: str = ""
@@ -72,13 +73,14 @@ class Course:
             return self._after_loss(ended)
         try:
             return self._answered(ended.answer)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             return self._forged(f"its child's answer is none of ours: {type(error).__name__}")
 
     def _answered(self, answer: dict) -> Job | None:
         """A child's answer is what code beside a candidate wrote: it is believed only as far as it fits the question."""
         if "verdict" not in answer:
             self.work, self.seconds, self.flags = from_plain(Work, answer["work"]), answer["seconds"], tuple(answer["flags"])
+            self.resident_bytes = min(int(answer["resident_bytes"]), self.work.io_bytes)
             return self._run()
         verdict = from_plain(Verdict, answer["verdict"])
         if verdict.candidate_id != self.candidate.candidate_id:
@@ -138,7 +140,7 @@ class Course:
 
     def _run(self) -> Job:
         self.step = "run"
-        resident_gib = self.work.io_bytes / 2**30
+        resident_gib = self.resident_bytes / 2**30
         timing = self.rules.times.get(self.candidate.candidate_id)
         payload = {
             "ops": list(self.candidate.ops),
@@ -147,7 +149,7 @@ class Course:
             "seconds": self.seconds,
             "flags": list(self.flags),
             "share": {"lock": self.lock, "pool": self.pool, "pool_bytes": int(self.pool_gib * 2**30)},
-            "resident_bytes": self.work.io_bytes,
+            "resident_bytes": self.resident_bytes,
             "timing": to_plain(timing) if timing else None,
         }
         on_device = self.rules.target.device != "cpu"
@@ -165,8 +167,8 @@ class Course:
         return self._job("ops6k.screen.resize:resize_candidate", payload, DRY_RUN_TIMEOUT_S, DRY_RUN_GIB)
 
     def _after_resize(self, ended: Ended) -> Job | None:
-        code = ended.answer["code"] if ended.answer else None
-        if code is None or code == self.candidate.code:
+        code = (ended.answer or {}).get("code")
+        if not isinstance(code, str) or code == self.candidate.code:
             self.step = "done"
             return None
         parent = self.candidate

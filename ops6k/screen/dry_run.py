@@ -42,6 +42,9 @@ class DryRun:
     input_shapes: tuple[tuple[int, ...], ...]
     output_shapes: tuple[tuple[int, ...], ...]
     output_dtypes: tuple[str, ...]
+    output_bytes: int
+    terms: dict[str, float]
+    """Milliseconds by ATen operator, as the target's rates say, slowdown apart: what predicted_ms is made of."""
     random_operators: tuple[str, ...]
     """ATen operators that the dispatcher tags as drawing random numbers: a proposal, not a verdict."""
     unused_arguments: tuple[int, ...]
@@ -91,6 +94,8 @@ def dry_run(task: Loaded, init_inputs: list, target: Target, ops: tuple[str, ...
         input_shapes=tuple(tuple(x.shape) for x in _tensors(given)),
         output_shapes=tuple(tuple(x.shape) for x in tensors),
         output_dtypes=tuple(str(x.dtype).removeprefix("torch.") for x in tensors),
+        output_bytes=sum(map(_bytes, tensors)),
+        terms=_terms(graph, target),
         random_operators=tuple(_name(node) for node in _compute(graph) if torch.Tag.nondeterministic_seeded in node.target.tags),
         unused_arguments=tuple(
             i for node, (i, leaf) in zip(arguments, leaves, strict=True) if not node.users and isinstance(leaf, torch.Tensor)
@@ -271,26 +276,33 @@ def _dtype(node: Node) -> str:
     return str(found[0]).removeprefix("torch.") if found else "float32"
 
 
+def _arithmetic_s(node: Node, target: Target) -> float:
+    """Elementwise arithmetic never binds; only counted operators have a rate."""
+    rated = node.target.overloadpacket in flop_registry
+    return _flops(node) / target.rate(_dtype(node)) if rated else 0.0
+
+
+def _terms(graph: Graph, target: Target) -> dict[str, float]:
+    terms: dict[str, float] = {}
+    for node in _compute(graph):
+        seconds = max(_moved_bytes(node) / (target.bandwidth_gbs * 1e9), _arithmetic_s(node, target), target.overhead_us * 1e-6)
+        terms[_name(node)] = terms.get(_name(node), 0.0) + 1e3 * seconds
+    return terms
+
+
 def _work(graph: Graph, target: Target) -> Work:
     compute = list(_compute(graph))
-    bandwidth, moved, flops, seconds, flop_seconds = target.bandwidth_gbs * 1e9, 0, 0, 0.0, 0.0
-    for node in compute:
-        node_bytes, node_flops = _moved_bytes(node), _flops(node)
-        # Elementwise arithmetic never binds on its bytes' device; only counted operators have a rate.
-        rated = node.target.overloadpacket in flop_registry
-        arithmetic = node_flops / target.rate(_dtype(node)) if rated else 0.0
-        seconds += max(node_bytes / bandwidth, arithmetic, target.overhead_us * 1e-6)
-        moved, flops, flop_seconds = moved + node_bytes, flops + node_flops, flop_seconds + arithmetic
+    flop_s = sum(_arithmetic_s(node, target) for node in compute)
     ends = [n for n in graph.nodes if n.op == "placeholder" and n.users] + list(graph.output_node().all_input_nodes)
     io_bytes = sum(_bytes(tensor) for node in ends for tensor in _results(node))
     peak = _peak_bytes(graph)
     return Work(
-        bytes_moved=moved,
+        bytes_moved=sum(map(_moved_bytes, compute)),
         io_bytes=io_bytes,
-        flops=flops,
+        flops=sum(map(_flops, compute)),
         peak_bytes=peak,
-        predicted_ms=1e3 * seconds,
-        sol_ms=1e3 * max(io_bytes / bandwidth, flop_seconds),
+        predicted_ms=sum(ms * target.slower(name) for name, ms in _terms(graph, target).items()),
+        sol_ms=1e3 * max(io_bytes / (target.bandwidth_gbs * 1e9), flop_s),
         tier_gib=next((tier for tier in TIERS_GIB if peak <= tier * 2**30 * 0.95), None),
         operators=tuple(_name(node) for node in compute),
     )

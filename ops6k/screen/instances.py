@@ -40,10 +40,6 @@ def make_inputs(task: Loaded, device: str, seed: int) -> list:
     return torch.utils._pytree.tree_map_only(torch.Tensor, lambda x: x.detach().to(device), list(arguments))
 
 
-def cloned(arguments: list) -> list:
-    return torch.utils._pytree.tree_map_only(torch.Tensor, torch.clone, arguments)
-
-
 def tensors_of(value: object) -> list[torch.Tensor]:
     return [leaf for leaf in torch.utils._pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 

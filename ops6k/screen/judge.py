@@ -33,7 +33,8 @@ PREDICTED_SLACK = 5.0
 
 
 def dry_run_candidate(payload: dict) -> dict:
-    """{candidate_id, code, target, limits, ops, judge_labels} -> a Verdict if the dry run decides, else its Work as {"work": ...}."""
+    """{candidate_id, code, target, limits, ops, judge_labels} -> a Verdict if the dry run decides, else its Work as {"work": ...}
+    and what a child then holds from first to last, weights and inputs, as {"resident_bytes": ...}."""
     target, limits = from_plain(Target, payload["target"]), from_plain(Limits, payload["limits"])
     set_precision(target)
     watch.install()
@@ -49,7 +50,12 @@ def dry_run_candidate(payload: dict) -> dict:
     finding = finding or _unused(found) or _budget(work, limits)
     if finding is not None:
         return {"verdict": to_plain(_rejected(payload["candidate_id"], finding, "dry_run", work=work, seconds=seconds))}
-    return {"work": to_plain(work), "seconds": to_plain(seconds), "flags": ["shape_coupled"] if found.shape_coupled else []}
+    return {
+        "work": to_plain(work),
+        "seconds": to_plain(seconds),
+        "flags": ["shape_coupled"] if found.shape_coupled else [],
+        "resident_bytes": max(work.io_bytes - found.output_bytes, 0),
+    }
 
 
 def _reached_out() -> Finding | None:
@@ -121,8 +127,9 @@ def run_candidate(payload: dict) -> dict:
     return {"verdict": to_plain(replace(verdict, environment=environment(target)))}
 
 
-EAGER_COPIES, RUN_COPIES = 3.6, 2.0
-"""Times the peak that the eager checks, and a compiled run beside an eager one, hold at once."""
+EAGER_PEAKS, RUN_PEAKS = 2.1, 1.2
+"""Times the peak of a run that the eager checks (a reference of twice the width), and eager beside compiled, hold at once, beside
+inputs and outputs that are kept."""
 
 
 class _Run:
@@ -149,11 +156,12 @@ class _Run:
                 return self._verdict(finding, phase)
         return self._verdict(None, "timing")
 
-    def _lent(self, copies: float) -> AbstractContextManager:
-        return self.share.memory(int(copies * self.work.peak_bytes) - self.payload["resident_bytes"])
+    def _lent(self, peaks: float) -> AbstractContextManager:
+        beyond = int(peaks * self.work.peak_bytes) + self.work.io_bytes - self.payload["resident_bytes"]
+        return self.share.memory(max(beyond, 0))
 
     def eager(self) -> Finding | None:
-        with self._lent(EAGER_COPIES):
+        with self._lent(EAGER_PEAKS):
             with self.share.turn():
                 bench = set_up(self.payload["code"], self.target.device, self.limits, tuple(self.payload["ops"]))
             if isinstance(bench, Finding):
@@ -172,7 +180,7 @@ class _Run:
             def ready() -> None:
                 if not self.compiled_once:
                     self.compiled_once = True
-                    held.enter_context(self._lent(RUN_COPIES))
+                    held.enter_context(self._lent(RUN_PEAKS))
                     held.enter_context(self.share.turn())
 
             self.compiled_once = False
@@ -187,7 +195,7 @@ class _Run:
             self.timing = from_plain(Timing, self.payload["timing"])
         else:
             model, inputs = self.bench.model, self.bench.inputs
-            with self._lent(RUN_COPIES), self.share.alone():
+            with self._lent(RUN_PEAKS), self.share.alone():
                 self.timing = measure(lambda: model(*inputs), lambda: self.compiled(*inputs), self.target.device)
         return _window_finding(self.timing, self.limits)
 

@@ -18,7 +18,7 @@ from ops6k.labels import ARITHMETIC, key
 from ops6k.records import Reason
 from ops6k.screen.bench import Bench
 from ops6k.screen.calls import Watch, computes, on, tensors_in
-from ops6k.screen.compare import as_tuple, changed_share
+from ops6k.screen.compare import as_tuple
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import seed_all
 
@@ -51,6 +51,7 @@ class Call:
     operator: str
     """labels.key of the function."""
     bypasses: tuple[Bypass, ...]
+    in_place: bool
     idle: bool
     """It returned its argument as it is (dropout in eval mode): nothing to bypass."""
 
@@ -76,7 +77,7 @@ class Survey(Watch):
         in_place = versions != [_version(tensor) for tensor in given]
         if _aliases(results, given) and not in_place:
             if any(result is argument for argument in args):
-                self.calls.append(Call(number, operator, (), idle=True))
+                self.calls.append(Call(number, operator, (), in_place, idle=True))
             return result
         first = results[0]
         alike = tuple(i for i, tensor in enumerate(given) if tensor.numel() == first.numel())
@@ -85,7 +86,7 @@ class Survey(Watch):
             if made() is not None and theirs and not in_place:
                 ways.append(Bypass("made from", theirs[0], earlier))
         ways += [Bypass("zeros")] + ([Bypass("its mean")] if first.is_floating_point() and first.numel() > 1 else [])
-        self.calls.append(Call(number, operator, tuple(ways), idle=False))
+        self.calls.append(Call(number, operator, tuple(ways), in_place, idle=False))
         self.made_by[id(first)] = (weakref.ref(first), number, alike)
         return result
 
@@ -93,18 +94,20 @@ class Survey(Watch):
 class Answered(Watch):
     """One call, by number, is answered by a bypass."""
 
-    def __init__(self, number: int, bypass: Bypass) -> None:
+    def __init__(self, call: Call, bypass: Bypass) -> None:
         super().__init__()
-        self.number, self.bypass, self.count = number, bypass, 0
+        self.call, self.bypass, self.count = call, bypass, 0
         self.kept: torch.Tensor | None = None
 
     def answer(self, operator: str, exact: str, func: Callable, args: tuple, kwargs: dict) -> object:
         number, self.count = self.count, self.count + 1
         if self.bypass.kind == "made from" and number == self.bypass.of:
             self.kept = tensors_in((args, kwargs))[self.bypass.i].clone()
-        if number != self.number:
+        if number != self.call.number:
             return func(*args, **kwargs)
-        # On copies: a call in place must leave no trace. Clones: what follows may work in place on the answer.
+        if not self.call.in_place:
+            return self._instead(func(*args, **kwargs), tensors_in((args, kwargs)))
+        # On copies: a call in place must leave no trace.
         copied = torch.utils._pytree.tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
         before, after = tensors_in((args, kwargs)), tensors_in(copied)
         versions = [_version(tensor) for tensor in after]
@@ -121,13 +124,19 @@ class Answered(Watch):
         at = next(i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor))
         first = leaves[at]
         values = {
-            "argument": lambda: given[self.bypass.i].reshape(first.shape).to(first.dtype, copy=True),
-            "made from": lambda: self.kept.reshape(first.shape).to(first.dtype, copy=True),
+            "argument": lambda: _as(given[self.bypass.i], first),
+            "made from": lambda: _as(self.kept, first),
             "zeros": lambda: torch.zeros_like(first),
             "its mean": lambda: torch.full_like(first, first.float().mean().item()),
         }
         others = [torch.zeros_like(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         return torch.utils._pytree.tree_unflatten([*others[:at], values[self.bypass.kind](), *others[at + 1 :]], spec)
+
+
+def _as(value: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+    """A copy (what follows may work in place on it) in the result's shape and dtype; places stay in range, or a device would stop at them."""
+    value = value.reshape(result.shape).to(result.dtype, copy=True)
+    return value if result.is_floating_point() or result.dtype == torch.bool else value.clamp(result.min(), result.max())
 
 
 def _version(tensor: torch.Tensor) -> int:
@@ -171,10 +180,10 @@ def _least_effect(bench: Bench, call: Call) -> tuple[float, Bypass]:
     """Smallest share of output elements that a bypass of the call moves (of several outputs, the most), and which bypass."""
     least, which = 1.0, call.bypasses[0]
     for bypass in call.bypasses:
-        replaced = attempt(lambda: _run(bench, Answered(call.number, bypass), bench.inputs))  # noqa: B023 - called at once
+        replaced = attempt(lambda: _run(bench, Answered(call, bypass), bench.inputs))  # noqa: B023 - called at once
         if isinstance(replaced, Finding) or len(replaced) != len(bench.outputs):
             continue
-        share = _most_changed(replaced, bench.outputs, bench.tolerance)
+        share = max(map(bench.changed, replaced, bench.outputs))
         if share < least:
             least, which = share, bypass
         if least == 0:
@@ -187,10 +196,6 @@ def _run(bench: Bench, watch: Watch, inputs: list) -> Tensors:
         return as_tuple(bench.model(*inputs))
 
 
-def _most_changed(got: Tensors, wanted: Tensors, tolerance: float) -> float:
-    return max(changed_share(a, b, tolerance) for a, b in zip(got, wanted, strict=True))
-
-
 def _verdict(bench: Bench, call: Call, label: str, bypass: Bypass) -> Finding:
     """Algebraic if the same bypass goes unseen under other inputs too."""
     message = f"{label} (call {call.number}) can be replaced by {bypass} unseen"
@@ -198,8 +203,8 @@ def _verdict(bench: Bench, call: Call, label: str, bypass: Bypass) -> Finding:
         outputs = attempt(lambda: as_tuple(bench.model(*inputs)))  # noqa: B023 - called at once
         if isinstance(outputs, Finding) or not all(bool(o.isfinite().all()) for o in outputs if o.is_floating_point()):
             continue  # outside the operator's domain: says nothing
-        replaced = attempt(lambda: _run(bench, Answered(call.number, bypass), inputs))  # noqa: B023 - called at once
-        if not isinstance(replaced, Finding) and _most_changed(replaced, outputs, bench.tolerance) > 0:
+        replaced = attempt(lambda: _run(bench, Answered(call, bypass), inputs))  # noqa: B023 - called at once
+        if not isinstance(replaced, Finding) and max(map(bench.changed, replaced, outputs)) > 0:
             return Finding(Reason.INACTIVE_OP, f"{message} for the inputs given")
     return Finding(Reason.REMOVABLE_OP, message)
 

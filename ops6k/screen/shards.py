@@ -27,7 +27,7 @@ CHECKING_CODE = (PACKAGE / "screen", PACKAGE / "sandbox", PACKAGE / "labels.py")
 PRELOAD = "torch,torch._inductor,sympy.physics.units,ops6k.screen.judge,ops6k.screen.resize"
 """What every child finds imported. sympy's units: torch.compile's simplifications import them, 0.1 s of a child's time."""
 CONTROL_TIMEOUT_S = 120.0
-RESIDENT_SHARE, POOL_SHARE = 0.4, 0.5
+RESIDENT_SHARE, POOL_SHARE = 0.45, 0.65
 """Of the device's memory that is shared out among children for good, and lent for the eager checks; the rest is fragmentation."""
 
 
@@ -123,10 +123,7 @@ def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: 
         return
     ends = None if deadline_s is None else time.monotonic() + deadline_s
     with opened(target, workers) as sandbox:
-        modules = require_control(sandbox, courses[0].rules)
-        if target.device != "cpu":  # on a CPU the server has compiled once itself
-            sandbox.preload([*modules, "ops6k.screen.warm:hash_sources"])
-            require_control(sandbox, courses[0].rules)
+        ready(sandbox, courses[0].rules)
         yield from judged_in(sandbox, courses, target, ends)
 
 
@@ -139,6 +136,14 @@ def opened(target: Target, workers: int) -> Sandbox:
         preload=PRELOAD,
         warm_up=f"ops6k.screen.warm:{'compile_once' if target.device == 'cpu' else 'dry_run_once'}",
     )
+
+
+def ready(sandbox: Sandbox, rules: Rules) -> None:
+    """Judges the control task; later children find imported what it took. Raises WorkerError where it is refused."""
+    modules = require_control(sandbox, rules)
+    if rules.target.device != "cpu":  # on a CPU the server has compiled once itself
+        sandbox.preload([*modules, "ops6k.screen.warm:hash_sources"])
+        require_control(sandbox, rules)
 
 
 def judged_in(sandbox: Sandbox, courses: Iterable[Course], target: Target, ends: float | None = None) -> Iterator[Course]:

@@ -8,7 +8,7 @@ from ops6k.labels import key
 from ops6k.records import Reason
 from ops6k.screen.bench import Bench
 from ops6k.screen.calls import Watch, on, tensors_in
-from ops6k.screen.compare import as_tuple, changed_share
+from ops6k.screen.compare import as_tuple
 from ops6k.screen.finding import Finding, attempt
 
 AXIS: dict[str, tuple[int, int | None]] = {
@@ -57,7 +57,7 @@ def finding(bench: Bench) -> Finding | None:
     output = attempt(run)
     if isinstance(output, Finding) or not watch.turned:
         return None
-    share = max(changed_share(a, b, bench.tolerance) for a, b in zip(output, bench.outputs, strict=True))
+    share = max(map(bench.changed, output, bench.outputs))
     if share == 0:
         return None
     return Finding(Reason.ILL_CONDITIONED, f"which of equal values {watch.turned[0]} takes decides {share:.2g} of an output")

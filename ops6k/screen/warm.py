@@ -7,6 +7,7 @@ import sysconfig
 import torch
 
 from ops6k.screen.dry_run import dry_run_code
+from ops6k.screen.finding import Finding
 from ops6k.screen.judge import run_candidate
 from ops6k.target import Target
 
@@ -27,6 +28,34 @@ def get_inputs():
 def get_init_inputs():
     return []
 """
+MIXED = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 8, 3)
+        self.norm = nn.BatchNorm2d(8)
+        self.attend = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.cell = nn.GRUCell(8, 8)
+        self.table = nn.Embedding(16, 8)
+    def forward(self, x, places):
+        y = F.max_pool2d(F.gelu(self.norm(self.conv(x))), 2)
+        y = F.interpolate(F.layer_norm(y, y.shape[-1:]), scale_factor=2.0, mode="bilinear").flatten(2).transpose(1, 2)
+        y = self.attend(y, y, y)[0] + torch.cumsum(F.scaled_dot_product_attention(y, y, y), dim=1)
+        y = torch.sort(y, dim=1).values + torch.einsum("bij,bkj->bik", y, y).softmax(-1).std(-1, keepdim=True)
+        y = torch.topk(y, 3, dim=1).values.mean(1) + torch.fft.rfft(y, dim=1).abs().amax(1) + self.table(places)
+        return torch.where(y > 0.5, self.cell(y), F.pad(y, (1, 1))[:, 1:-1]).gather(1, places[:, None])
+
+def get_inputs():
+    return [torch.randn(2, 4, 10, 10), torch.randint(0, 8, (2,))]
+
+def get_init_inputs():
+    return []
+"""
+"""Operators of many kinds: the first fake run of each imports what it is made of."""
 TARGET = Target("warm", "cpu", None, "", 1, 1, "highest", False, 1.0, {"float32": 1.0}, 1.0, "")
 
 
@@ -35,7 +64,10 @@ def dry_run_once() -> None:
     torch.set_num_threads(1)
     # Dynamo's first use patches nn.Module; done here, it is no change that a candidate made.
     torch._dynamo.mutation_guard.install_generation_tagging_init()
-    dry_run_code(TASK, TARGET)
+    for task in (TASK, MIXED):
+        found = dry_run_code(task, TARGET)
+        if isinstance(found, Finding):
+            raise RuntimeError(f"a task of our own fails its dry run: {found.message}")
 
 
 def compile_once() -> None:
