@@ -12,14 +12,14 @@ from scipy.stats import spearmanr
 from ops6k.assemble.figures import png
 from ops6k.assemble.join import Story
 from ops6k.errors import MissingInput
-from ops6k.records import Candidate, PhaseSeconds, Verdict
+from ops6k.records import Candidate, Verdict
 from ops6k.report.figures import predicted_against_measured
 from ops6k.screen import WORK
 from ops6k.store import read_rows
 
 PHASES = ("dry_run", "eager", "compile", "timing")
-LOCK = "lock"
-"""Of the timing phase, what is under the device lock; the rest of that phase is waiting for it."""
+DEVICE, LOCK = "device", "lock"
+"""Of eager and compile, at work on the device beside others; of timing, with the device lock: device-seconds."""
 MIN_SHARDS = 3
 """Fewer say nothing about a rate."""
 
@@ -42,8 +42,8 @@ class End:
 
     reason: str
     count: int
-    median_s: float
-    """All phases of one candidate, waiting for the lock included."""
+    medians_s: dict[str, float]
+    """Of each phase, over those that reached it."""
     seconds_share: float
     """Of all seconds of the run, 0-1."""
 
@@ -63,7 +63,7 @@ class Phases:
     lock_share: float | None
     """Of the wall time, 0-1, that the device lock is held: above about 0.8 the device is the bottleneck."""
     children: float | None
-    """Children at work at once, on average."""
+    """Children at work at once, on average, those that wait left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,9 @@ def _wall_s(written: Sequence[float], rows: Sequence[int]) -> float | None:
     return span * sum(rows) / sum(rows[1:]) if len(rows) >= MIN_SHARDS and span > 0 else None
 
 
-def total_s(seconds: PhaseSeconds | None) -> float:
-    return sum(getattr(seconds, phase) or 0.0 for phase in PHASES) if seconds else 0.0
+def total_s(verdicts: Sequence[Verdict]) -> float:
+    """All phases of all verdicts."""
+    return sum(sum(seconds_of(verdicts, phase)) for phase in PHASES)
 
 
 def phases_of(verdicts: Sequence[Verdict], wall_s: float | None, wall_from: str, resized: int = 0) -> Phases:
@@ -134,13 +135,13 @@ def phases_of(verdicts: Sequence[Verdict], wall_s: float | None, wall_from: str,
     return Phases(
         verdicts=len(verdicts),
         resized=resized,
-        phases=tuple(_spread(verdicts, phase) for phase in (*PHASES, LOCK)),
+        phases=tuple(_spread(verdicts, phase) for phase in (*PHASES, DEVICE, LOCK)),
         ends=_ends(verdicts),
         wall_s=wall_s,
         wall_from=wall_from,
         per_second=len(verdicts) / wall_s if wall_s else None,
         lock_share=lock_s / wall_s if wall_s else None,
-        children=sum(total_s(v.seconds) for v in verdicts) / wall_s if wall_s else None,
+        children=total_s(verdicts) / wall_s if wall_s else None,
     )
 
 
@@ -162,12 +163,16 @@ def _spread(verdicts: Sequence[Verdict], phase: str) -> Spread:
 
 def _ends(verdicts: Sequence[Verdict]) -> tuple[End, ...]:
     """The commonest first."""
-    by_reason: dict[str, list[float]] = defaultdict(list)
+    by_reason: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
-        by_reason[str(verdict.reason or verdict.outcome)].append(total_s(verdict.seconds))
-    total = sum(map(sum, by_reason.values())) or 1.0
-    ends = [End(reason, len(found), quantile(found, 0.5), sum(found) / total) for reason, found in by_reason.items()]
+        by_reason[str(verdict.reason or verdict.outcome)].append(verdict)
+    all_s = total_s(verdicts) or 1.0
+    ends = [End(reason, len(some), _medians_s(some), total_s(some) / all_s) for reason, some in by_reason.items()]
     return tuple(sorted(ends, key=lambda end: -end.count))
+
+
+def _medians_s(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    return {phase: quantile(seconds_of(verdicts, phase), 0.5) for phase in PHASES}
 
 
 def prediction_of(verdicts: Sequence[Verdict]) -> Prediction | None:

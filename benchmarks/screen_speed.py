@@ -21,8 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from screen_numbers import Phases, Prediction, draw, phases_of, prediction_of, quantile, read_run, seconds_of, table
-from screen_race import Fresh, Race, raced
+from screen_numbers import PHASES, Phases, Prediction, draw, phases_of, prediction_of, quantile, read_run, seconds_of, table
+from screen_race import Race, raced
 
 from ops6k import params as parameters
 from ops6k import target as targets
@@ -79,8 +79,8 @@ def _live(given: argparse.Namespace) -> dict:
     rules = replace(rules_of(params), resize_rounds=0)
     targets.require_machine(rules.target)
     workers = given.workers or os.cpu_count() or 1
-    with tempfile.TemporaryDirectory() as folder:
-XX    print(_race_table(race, workers))
+    race = raced(_candidates(params), rules, workers, given.block, shares_cache=given.shared_cache)
+    print(_race_table(race, workers))
     print(_dry_run_lines(race), end="\n\n")
     verdicts = race.forked.verdicts
     report = _report(verdicts, phases_of(verdicts, race.forked.wall_s, "its own clock"), given.out)
@@ -104,22 +104,24 @@ def _race_table(race: Race, workers: int) -> str:
         (
             f"{len(forked.verdicts)} candidates, {workers} at a time; {os.cpu_count()} cores, {race.others:.1f} of them busy with others",
             table(
-                ("", "forked", "fresh", "ratio"), [(name, *(f"{number:.3g}" for number in numbers)) for name, *numbers in rows]
+                ("", "forked", "fresh", "ratio"), [(name, *(f"{number:.4g}" for number in numbers)) for name, *numbers in rows]
             ),
             f"goal: {GOAL_RATIO:g} times as many an hour. The fork server starts once, in {race.start_s:.1f} s.",
-            f"Both sides give {race.equal} of {len(forked.verdicts)} candidates the same verdict (times decide some of them).",
+            f"Both sides end {len(forked.verdicts) - len(race.differences)} of {len(forked.verdicts)} candidates alike"
+            + (", but not:" if race.differences else "."),
+            *race.differences,
         )
     )
 
 
 def _dry_run_lines(race: Race) -> str:
-    beside = seconds_of(race.forked.verdicts, "dry_run")
+    alone, jobs = ([pair[i] for pair in race.dry_runs_s] for i in (0, 1))
     rows = [
         (name, *(f"{1e3 * quantile(found, share):.0f}" for share in (0.5, 0.9)))
         for name, found in (
-            ("one at a time", race.dry_runs_s),
-            ("  from fork to answer", race.dry_jobs_s),
-            ("beside other candidates", beside),
+            ("one at a time", alone),
+            ("  from fork to answer", jobs),
+            ("beside other candidates", seconds_of(race.forked.verdicts, "dry_run")),
         )
     ]
     return f"\n{table(('dry run, ms', 'median', '90 %'), rows)}\ngoal: a median of {1e3 * GOAL_DRY_RUN_S:g} ms"
@@ -136,9 +138,8 @@ def _race_numbers(race: Race) -> dict:
         "cpu_ratio": race.fresh.cpu_each_s / race.forked.cpu_each_s,
         "start_s": race.start_s,
         "other_cores": race.others,
-        "equal_verdicts": race.equal,
-        "dry_run_s": race.dry_runs_s,
-        "dry_job_s": race.dry_jobs_s,
+        "differences": race.differences,
+        "dry_runs_s": race.dry_runs_s,
     }
 
 
@@ -163,18 +164,24 @@ def _seconds(value: float) -> str:
 
 def _ends_table(phases: Phases) -> str:
     rows = [
-        (end.reason, str(end.count), f"{end.count / phases.verdicts:.0%}", _seconds(end.median_s), f"{end.seconds_share:.0%}")
+        (
+            end.reason,
+            str(end.count),
+            f"{end.count / phases.verdicts:.0%}",
+            *(_seconds(end.medians_s[phase]) for phase in PHASES),
+            f"{end.seconds_share:.0%}",
+        )
         for end in phases.ends
     ]
-    return table(("end", "count", "share", "median s", "of all seconds"), rows)
+    return table(("end", "count", "share", *(f"{phase} s" for phase in PHASES), "of all seconds"), rows)
 
 
 def _whole(phases: Phases) -> str:
     if phases.wall_s is None:
-        return f"wall time not known ({phases.wall_from}); give --wall-s for rate and share of the lock"
+        return f"wall time not known ({phases.wall_from}); give --wall-s for rate and shares"
     return (
         f"{phases.wall_s:.0f} s by {phases.wall_from}: {phases.per_second:.2f} verdicts a second, {phases.children:.1f} children at work, "
-        f"device lock held {phases.lock_share:.0%} of the time"
+        f"the device for one alone {phases.lock_share:.0%} of the time"
     )
 
 

@@ -1,12 +1,14 @@
 """Whether the outputs answer to the inputs: all of them redrawn, one alone redrawn or disturbed, and centred ones."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 
 from ops6k.labels import key
 from ops6k.records import Reason
 from ops6k.screen.bench import DRAWS, Bench
+from ops6k.screen.calls import Guarded, on
 from ops6k.screen.compare import as_tuple, changed_share, identical, part_of
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import make_inputs, seed_all, tensors_of
@@ -97,7 +99,7 @@ def _centred_finding(bench: Bench) -> Finding | None:
     floats = [x for x in tensors_of(bench.inputs) if x.is_floating_point()]
     if not floats or not {key(op) for op in bench.ops} & CENTRED or any(bool((x < 0).any()) for x in floats):
         return None
-    outputs = [attempt(lambda: as_tuple(bench.model(*_centred(bench, seed)))) for seed in DRAWS[:2]]  # noqa: B023 - called at once
+    outputs = [attempt(lambda: _guarded(bench, bench.model, _centred(bench, seed))) for seed in DRAWS[:2]]  # noqa: B023 - called at once
     if any(isinstance(o, Finding) or not all(bool(t.isfinite().all()) for t in o if t.is_floating_point()) for o in outputs):
         return None  # outside an operator's domain: says nothing
     share = min(changed_share(a, b, bench.tolerance) for a, b in zip(*outputs, strict=True))
@@ -109,6 +111,12 @@ def _centred(bench: Bench, seed: int) -> list:
         return x - x.mean() if x.is_floating_point() else x
 
     return torch.utils._pytree.tree_map_only(torch.Tensor, centre, make_inputs(bench.task, bench.device, seed))
+
+
+def _guarded(bench: Bench, model: Callable[..., object], arguments: list) -> tuple[torch.Tensor, ...]:
+    """The outputs for numbers that the task does not give itself."""
+    with on(Guarded(), bench.task, bench.ops):
+        return as_tuple(model(*arguments))
 
 
 def every_argument_matters(bench: Bench) -> Finding | None:
@@ -143,7 +151,10 @@ def every_weight_matters(bench: Bench) -> Finding | None:
     seed_all(_DISTURB_SEED)
     state = [*bench.model.named_parameters(), *bench.model.named_buffers()]
     for name, value in [(name, value) for name, value in state if value.is_floating_point() and value.numel()][:MOST_WEIGHTS]:
-        output = attempt(lambda: as_tuple(torch.func.functional_call(bench.model, {name: _changed(value)}, tuple(bench.inputs))))  # noqa: B023
+        changed = {name: _changed(value)}
+        output = attempt(
+            lambda: _guarded(bench, partial(torch.func.functional_call, bench.model, changed), [tuple(bench.inputs)])
+        )
         if not isinstance(output, Finding) and max(map(bench.changed, output, bench.outputs)) == 0:
             return Finding(Reason.UNUSED, f"{name} can be anything: no output moves")
     return None
@@ -183,5 +194,5 @@ def _effect(bench: Bench, value: torch.Tensor, other: torch.Tensor, arguments: l
     """Share of output elements that the other value moves; 1 where it is outside what the task can take: that says enough."""
     if identical((other,), (value,)):
         return 1.0 if other.numel() <= 1 else 0.0
-    output = attempt(lambda: as_tuple(bench.model(*arguments)))
+    output = attempt(lambda: _guarded(bench, bench.model, arguments))
     return 1.0 if isinstance(output, Finding) else max(map(bench.changed, output, bench.outputs))

@@ -31,9 +31,7 @@ def fit_tolerance(bench: Bench) -> Finding | None:
         if max(shares) == 0:
             return None
     worst = shares.index(max(shares))
-    message = (
-        f"output {worst}: {shares[worst]:.2g} of the elements differ from a reference of wider floats at {bench.tolerance:g}"
-    )
+    message = f"output {worst}: {shares[worst]:.2g} of the elements are off a reference of wider floats by more than {bench.tolerance:g} allows"
     return Finding(Reason.ILL_CONDITIONED, message)
 
 

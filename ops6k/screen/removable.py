@@ -17,7 +17,7 @@ import torch
 from ops6k.labels import ARITHMETIC, key
 from ops6k.records import Reason
 from ops6k.screen.bench import Bench
-from ops6k.screen.calls import Watch, computes, on, tensors_in
+from ops6k.screen.calls import Watch, computes, on, tensors_in, within_domain
 from ops6k.screen.compare import as_tuple
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import seed_all
@@ -101,6 +101,7 @@ class Answered(Watch):
 
     def answer(self, operator: str, exact: str, func: Callable, args: tuple, kwargs: dict) -> object:
         number, self.count = self.count, self.count + 1
+        args, kwargs = within_domain(operator, args, kwargs)
         if self.bypass.kind == "made from" and number == self.bypass.of:
             self.kept = tensors_in((args, kwargs))[self.bypass.i].clone()
         if number != self.call.number:

@@ -114,6 +114,8 @@ def _attempt(event: str, arguments: tuple, readable: tuple[str, ...]) -> str:
         return ""
     if event in ("os.listdir", "os.scandir") and not by_hand and _is_within(arguments[0] or ".", readable):
         return ""  # an import looks for its file
+    if event.startswith("glob.") and not by_hand:
+        return ""  # torch lists its own files for an error's message; what a pattern meets is listed by calls that are seen too
     if event == "open":
         path, mode, flags = (*arguments, None, None)[:3]
         opens = isinstance(path, str | bytes) and not _may_open(os.fsdecode(path), mode, flags, readable)
