@@ -15,7 +15,6 @@ from ops6k.screen.bench import set_up
 from ops6k.screen.eager import eager_finding
 from ops6k.screen.finding import Finding
 from ops6k.screen.limits import limits_of
-from ops6k.screen.load import load_task
 from ops6k.store import read_rows
 from ops6k.target import load as load_target
 
@@ -76,7 +75,7 @@ def test_most_candidates_pass_the_screens_eager_checks():
     composer, findings = Composer(target, (2.0, 4.0)), []
     for candidate in composer.propose([wanted(run.mix, 11, index) for index in range(20)]):
         with torch.no_grad():
-            bench = set_up(load_task(candidate.code), "cpu", limits, candidate.ops)
+            bench = set_up(candidate.code, "cpu", limits, candidate.ops)
             findings.append(bench if isinstance(bench, Finding) else eager_finding(bench))
     assert len(findings) == 20
     assert sum(finding is None for finding in findings) >= 15, [f for f in findings if f]

@@ -85,10 +85,15 @@ def _jailed(show: list[Path]) -> str:
 
 def _loop(running: dict[int, Running], settings: dict) -> None:
     pending = b""
+    ends = _ends_of_children()
     with selectors.DefaultSelector() as selector:
-        selector.register(0, selectors.EVENT_READ)
+        for readable in (0, ends):
+            selector.register(readable, selectors.EVENT_READ)
         while True:
-            if selector.select(POLL_S if running else None):
+            ready = {key.fd for key, _ in selector.select(POLL_S if running else None)}
+            if ends in ready:
+                os.read(ends, 65536)
+            if 0 in ready:
                 data = os.read(0, 65536)
                 if not data:
                     return
@@ -103,6 +108,16 @@ def _loop(running: dict[int, Running], settings: dict) -> None:
             for job in running.values():
                 _enforce(job, there)
             _reap(running)
+
+
+def _ends_of_children() -> int:
+    """A pipe that can be read when a child has ended: waiting for the next poll took half the time of a dry run."""
+    ends, tells = os.pipe()
+    for end in (ends, tells):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(tells, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return ends
 
 
 def _import(names: list[str]) -> None:
@@ -133,6 +148,8 @@ def _fork(line: str, settings: dict) -> Running:
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         child.run(home, token, spec, settings | {"user": user})  # never returns
     return Running(job_id, pid, time.monotonic(), spec["timeout_s"], spec["memory_gib"] * 2**30, user)
 

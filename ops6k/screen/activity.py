@@ -153,7 +153,7 @@ def every_weight_matters(bench: Bench) -> Finding | None:
     for name, value in [(name, value) for name, value in state if value.is_floating_point() and value.numel()][:MOST_WEIGHTS]:
         changed = {name: _changed(value)}
         output = attempt(
-            lambda: _guarded(bench, partial(torch.func.functional_call, bench.model, changed), [tuple(bench.inputs)])
+            lambda: _guarded(bench, partial(torch.func.functional_call, bench.model, changed), [tuple(bench.inputs)])  # noqa: B023
         )
         if not isinstance(output, Finding) and max(map(bench.changed, output, bench.outputs)) == 0:
             return Finding(Reason.UNUSED, f"{name} can be anything: no output moves")
