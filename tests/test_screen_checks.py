@@ -9,6 +9,7 @@ import torch
 from ops6k.records import Candidate, Reason
 from ops6k.sandbox import Ended
 from ops6k.screen import labelled
+from ops6k.screen.activity import _changed
 from ops6k.screen.compare import changed_share, identical, output_hash, tightly_equal
 from ops6k.screen.course import Course, Rules
 from ops6k.screen.dry_run import DryRun, dry_run_code
@@ -270,3 +271,10 @@ def test_what_a_child_says_is_believed_only_as_far_as_it_fits_the_question() -> 
         assert job is not None
         assert course.next(Ended(job.job_id, answer, "answered", "", 0.1, "dry_run")) is None
         assert course.done and course.verdicts[-1].reason is Reason.UNSAFE_RUNTIME
+
+
+def test_a_changed_weight_is_changed_in_every_element_and_a_variance_stays_one() -> None:
+    for weight in (torch.tensor([0.8]), torch.rand(1000), torch.randn(1000) * 3, torch.zeros(7), torch.rand(50).bfloat16()):
+        moved = _changed(weight)
+        assert moved.dtype == weight.dtype and (moved - weight).abs().min() > 0.9
+        assert (weight < 0).any() or (moved >= 0).all()

@@ -161,10 +161,10 @@ def every_weight_matters(bench: Bench) -> Finding | None:
 
 
 def _changed(x: torch.Tensor) -> torch.Tensor:
-    """Of the same sign where it has one: variances stay variances."""
+    """Every element moved by its tensor's scale or more; upwards where none is negative: variances stay variances."""
     scale = 1.0 + (x.float().std().item() if x.numel() > 1 else 0.0)
-    other = x + torch.randn_like(x) * scale
-    return other.abs() if bool((x >= 0).all()) else other
+    by = scale * (1.0 + torch.rand_like(x))
+    return x + by if bool((x >= 0).all()) else x + by * torch.where(torch.rand_like(x) < 0.5, -1.0, 1.0)
 
 
 def _others(value: torch.Tensor, fresh: torch.Tensor) -> Iterator[torch.Tensor]:
