@@ -19,10 +19,12 @@ def compiled_model(bench: Bench, ready: Callable[[], None]) -> Callable[..., obj
     task is what the mildest correct kernel does. ready: called when code is made and is about to run for the first time; until
     then the model and its inputs are all that is held of the device.
     """
+    from torch._inductor.compile_fx import compile_fx
+
     torch._dynamo.reset()
 
     def inductor(graph: torch.fx.GraphModule, examples: list) -> Callable[..., object]:
-        made = torch._inductor.compile_fx.compile_fx(graph, examples)
+        made = compile_fx(graph, examples)
 
         def run(*arguments: object) -> object:
             with watch.torchs_own():
