@@ -273,8 +273,11 @@ def test_what_a_child_says_is_believed_only_as_far_as_it_fits_the_question() -> 
         assert course.done and course.verdicts[-1].reason is Reason.UNSAFE_RUNTIME
 
 
-def test_a_changed_weight_is_changed_in_every_element_and_a_variance_stays_one() -> None:
+def test_a_changed_weight_is_changed_in_every_element_both_ways_and_a_variance_stays_one() -> None:
     for weight in (torch.tensor([0.8]), torch.rand(1000), torch.randn(1000) * 3, torch.zeros(7), torch.rand(50).bfloat16()):
-        moved = _changed(weight)
-        assert moved.dtype == weight.dtype and (moved - weight).abs().min() > 0.9
-        assert (weight < 0).any() or (moved >= 0).all()
+        one, other = _changed(weight)
+        assert one.dtype == weight.dtype and (one - weight).abs().min() > 0.9
+        if (weight < 0).any():
+            assert torch.equal((one > weight), (other < weight))
+        else:
+            assert (one >= 0).all() and (other >= 0).all() and (other <= weight).all()

@@ -163,6 +163,10 @@ class Sandbox:
 
     def _line(self) -> bytes:
         line = self._server.stdout.readline()
+        if not line and "No space left on device" in _left(self.folder / "server.err", 100_000):
+            raise WorkerError(
+                f"no space left for the sandbox in {self.folder.parent}: free some, or set TMPDIR to another folder"
+            )
         if not line:
             raise WorkerError(f"the sandbox's fork server ended: {_last_line(_left(self.folder / 'server.err', 2000))}")
         return line

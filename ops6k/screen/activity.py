@@ -147,24 +147,37 @@ def every_argument_matters(bench: Bench) -> Finding | None:
 
 
 def every_weight_matters(bench: Bench) -> Finding | None:
-    """Each parameter and floating buffer changed by its own scale moves some output beyond the tolerance."""
+    """Each parameter and floating buffer changed by its own scale, one way or the other, moves some output beyond the tolerance."""
     seed_all(_DISTURB_SEED)
     state = [*bench.model.named_parameters(), *bench.model.named_buffers()]
-    for name, value in [(name, value) for name, value in state if value.is_floating_point() and value.numel()][:MOST_WEIGHTS]:
-        changed = {name: _changed(value)}
-        output = attempt(
-            lambda: _guarded(bench, partial(torch.func.functional_call, bench.model, changed), [tuple(bench.inputs)])  # noqa: B023
-        )
-        if not isinstance(output, Finding) and max(map(bench.changed, output, bench.outputs)) == 0:
+    for name, value in [
+        (name, value) for name, value in state if (value.is_floating_point() or value.is_complex()) and value.numel()
+    ][:MOST_WEIGHTS]:
+        if not any(_weight_effect(bench, name, changed) > 0 for changed in _changed(value)):
             return Finding(Reason.UNUSED, f"{name} can be anything: no output moves")
     return None
 
 
-def _changed(x: torch.Tensor) -> torch.Tensor:
-    """Every element moved by its tensor's scale or more; upwards where none is negative: variances stay variances."""
-    scale = 1.0 + (x.float().std().item() if x.numel() > 1 else 0.0)
+def _weight_effect(bench: Bench, name: str, changed: torch.Tensor) -> float:
+    model = partial(torch.func.functional_call, bench.model, {name: changed})
+    output = attempt(lambda: _guarded(bench, model, [tuple(bench.inputs)]))
+    return 1.0 if isinstance(output, Finding) else max(map(bench.changed, output, bench.outputs))
+
+
+def _changed(x: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Every element moved by its tensor's scale or more, then the other way; where none is negative up, then towards zero."""
+    scale = 1.0 + (x.abs().float().std().item() if x.numel() > 1 else 0.0)
     by = scale * (1.0 + torch.rand_like(x))
-    return x + by if bool((x >= 0).all()) else x + by * torch.where(torch.rand_like(x) < 0.5, -1.0, 1.0)
+    if x.is_complex():
+        yield x + by
+        yield x - by
+    elif bool((x >= 0).all()):  # variances stay variances
+        yield x + by
+        yield 0.1 * x
+    else:
+        by *= torch.where(torch.rand_like(x) < 0.5, -1.0, 1.0)
+        yield x + by
+        yield x - by
 
 
 def _others(value: torch.Tensor, fresh: torch.Tensor) -> Iterator[torch.Tensor]:

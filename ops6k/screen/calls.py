@@ -66,7 +66,8 @@ def on(watch: Watch, task: Loaded, ops: tuple[str, ...]) -> Iterator[None]:
     helpers = {op.split(".")[-1].lower().replace("_", ""): key(op) for op in ops if op.startswith("transformers.")}
 
     def call(module: torch.nn.Module, *args: object, **kwargs: object) -> object:
-        watch.reached.add(key(type(module).__name__))
+        if type(module).__module__.startswith("torch."):
+            watch.reached.add(key(type(module).__name__))
         if helper := _helper(type(module), helpers):
             watch.reached.add(helper)
         if not (helper or _of_torch(module)) or not torch._C._is_torch_function_mode_enabled():
@@ -126,7 +127,8 @@ def _inside(module: torch.nn.Module) -> set[str]:
     found = set()
     for part in module.modules():
         found.add(key(type(part).__name__))
-        found |= {key(value.__name__) for value in vars(part).values() if callable(value) and hasattr(value, "__name__")}
+        if hasattr(part, "activation"):  # of a TransformerEncoderLayer: a function that it was given
+            found.add(key(getattr(part.activation, "__name__", "")))
     return found
 
 

@@ -16,6 +16,7 @@ import torch
 
 from ops6k.labels import ARITHMETIC, key
 from ops6k.records import Reason
+from ops6k.screen import labelled
 from ops6k.screen.bench import Bench
 from ops6k.screen.calls import Watch, computes, on, tensors_in, within_domain
 from ops6k.screen.compare import as_tuple
@@ -64,7 +65,7 @@ class Survey(Watch):
         self.count = 0
         self.calls: list[Call] = []
         self.made_by: dict[int, tuple[weakref.ref, int, tuple[int, ...]]] = {}
-        """id of a result -> the result, the call that made it, which of that call's arguments have its shape."""
+        """id of a result -> the result, the call that made it, and how many elements each of that call's arguments has."""
 
     def answer(self, operator: str, exact: str, func: Callable, args: tuple, kwargs: dict) -> object:
         number, self.count = self.count, self.count + 1
@@ -72,6 +73,8 @@ class Survey(Watch):
         versions = [_version(tensor) for tensor in given]
         result = func(*args, **kwargs)
         results = tensors_in(result)
+        if results:
+            self.made.append((operator, exact))
         if not results or not computes(operator):
             return result
         in_place = versions != [_version(tensor) for tensor in given]
@@ -82,12 +85,12 @@ class Survey(Watch):
         first = results[0]
         alike = tuple(i for i, tensor in enumerate(given) if tensor.numel() == first.numel())
         ways = [Bypass("argument", i) for i in alike]
-        for made, earlier, theirs in (self.made_by.get(id(given[i]), (lambda: None, 0, ())) for i in alike):
-            if made() is not None and theirs and not in_place:
-                ways.append(Bypass("made from", theirs[0], earlier))
+        for made, earlier, theirs in (self.made_by.get(id(tensor), (lambda: None, 0, ())) for tensor in given):
+            if made() is not None and first.numel() in theirs and not in_place:
+                ways.append(Bypass("made from", theirs.index(first.numel()), earlier))
         ways += [Bypass("zeros")] + ([Bypass("its mean")] if first.is_floating_point() and first.numel() > 1 else [])
         self.calls.append(Call(number, operator, tuple(ways), in_place, idle=False))
-        self.made_by[id(first)] = (weakref.ref(first), number, alike)
+        self.made_by[id(first)] = (weakref.ref(first), number, tuple(tensor.numel() for tensor in given))
         return result
 
 
@@ -157,6 +160,9 @@ def finding(bench: Bench) -> Finding | None:
     ran = attempt(lambda: _run(bench, survey, bench.inputs))
     if isinstance(ran, Finding):
         return ran
+    mislabelled = labelled.in_calls(survey, bench.ops) if bench.ops else None
+    if mislabelled is not None:  # in the dry run it called something else: it looks where it runs
+        return mislabelled
     calls = [call for call in survey.calls[:MAX_CALLS] if call.operator in declared]
     idle = next((call for call in calls if call.idle), None)
     if idle is not None:

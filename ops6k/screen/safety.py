@@ -36,7 +36,7 @@ globals and typing.get_type_hints evaluates strings: a module is not safe becaus
 IMPORTS = ("torch", *MEMBERS)
 
 _BUILTINS_REFUSED = frozenset(
-    """eval exec compile open breakpoint getattr setattr delattr hasattr globals locals vars dir help exit quit memoryview
+    """eval exec compile open breakpoint hash id getattr setattr delattr hasattr globals locals vars dir help exit quit memoryview
     type __import__ __builtins__ __loader__ __spec__ __file__""".split()
 )
 _DUNDERS_ALLOWED = frozenset("__init__ __call__ __len__ __iter__ __getitem__ __post_init__ __repr__".split())
@@ -46,7 +46,7 @@ _ATTRIBUTES_REFUSED = frozenset(
     register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook set_default_dtype
     set_default_device set_default_tensor_type set_num_threads set_num_interop_threads set_rng_state set_printoptions
     use_deterministic_algorithms set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal __dict__ load_state_dict
-    get_rng_state
+    get_rng_state get_num_threads get_num_interop_threads get_float32_matmul_precision get_default_device is_meta is_cuda is_cpu
     is_grad_enabled set_grad_enabled is_inference_mode_enabled""".split()
 )
 _TORCH_MODULES = frozenset(

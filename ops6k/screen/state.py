@@ -4,18 +4,23 @@ Walked from the model and from the names of its source, into containers and into
 """
 
 import functools
+import hashlib
 import itertools
 import types
 from collections.abc import Iterator
 
 import torch
-from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
 from ops6k.screen.compare import bits_of
 from ops6k.screen.load import NAME, Loaded
 
-_OF_MODULES = ("training", "_non_persistent_buffers_set", "_is_full_backward_hook", "_version", "call_super_init", "dump_patches")
-_MAX_DEPTH = 8
+_OF_MODULES = frozenset(vars(torch.nn.Module())) - {"_parameters", "_buffers", "_modules"} | {
+    "_flat_weights",
+    "_flat_weight_refs",
+}
+"""What every module has: its hooks, its mode; and what RNNs make of their parameters."""
+_MAX_DEPTH = 40
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 
 
@@ -36,17 +41,28 @@ def difference(before: dict[str, str], after: dict[str, str]) -> str | None:
 
 def _walk(value: object, path: str, seen: set[int], depth: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, _PLAIN):
-        yield path, repr(value)[:1000]
+        yield path, _text(value)
     elif isinstance(value, torch.Tensor):
         yield path, _tensor(value)
+        kept = {} if _is_fake(value) else vars(value)
+        yield from (item for name, part in list(kept.items()) for item in _walk(part, f"{path}.{name}", seen, depth + 1))
     elif id(value) not in seen and depth < _MAX_DEPTH:
         seen.add(id(value))
         for name, part in _parts(value):
             yield from _walk(part, f"{path}.{name}", seen, depth + 1)
 
 
+def _is_fake(value: torch.Tensor) -> bool:
+    return isinstance(value, FakeTensor) or value.device.type == "meta"
+
+
+def _text(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:100]} {len(text)} {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
+
+
 def _tensor(value: torch.Tensor) -> str:
-    if type(value).__name__ == "FakeTensor" or value.device.type == "meta":
+    if _is_fake(value):
         return f"{tuple(value.shape)} {id(value)}"
     if value.layout is not torch.strided or value.is_quantized:
         return f"{value.layout} {id(value)}"
@@ -58,10 +74,11 @@ def _parts(value: object) -> Iterator[tuple[str, object]]:
     """What an object is made of, as far as a task could have put it there."""
     if isinstance(value, dict):
         yield "", len(value)
-        yield from ((str(name), part) for name, part in list(value.items())[:1000])
+        for i, (name, part) in enumerate(list(value.items())):
+            yield from ((f"key{i}", name), (_text(name) if isinstance(name, _PLAIN) else f"value{i}", part))
     elif isinstance(value, list | tuple | set | frozenset) or type(value).__name__ == "deque":
         yield "", len(value)
-        yield from ((str(i), part) for i, part in enumerate(list(value)[:1000]))
+        yield from ((str(i), part) for i, part in enumerate(list(value)))
     elif isinstance(value, torch.nn.Module):
         yield from _of_module(value)
         yield from _of_class(type(value))
@@ -74,11 +91,15 @@ def _parts(value: object) -> Iterator[tuple[str, object]]:
     elif isinstance(value, itertools.count):
         yield "at", repr(value)
     elif hasattr(value, "cache_info"):
-        yield "cache", value.cache_info().currsize
+        yield "cache", str(value.cache_info())
     elif isinstance(value, type):
         yield from _of_class(value)
     elif type(value).__module__ == NAME:
         yield from list(vars(value).items()) if hasattr(value, "__dict__") else ()
+        for cls in type(value).__mro__:
+            slots = vars(cls).get("__slots__", ())
+            names = (slots,) if isinstance(slots, str) else tuple(slots)
+            yield from ((name, getattr(value, name)) for name in names if hasattr(value, name))
         yield from _of_class(type(value))
 
 
@@ -86,7 +107,7 @@ def _of_module(module: torch.nn.Module) -> Iterator[tuple[str, object]]:
     for name, part in list(vars(module).items()):
         if name in ("_parameters", "_buffers", "_modules"):
             yield from list(part.items())
-        elif name not in _OF_MODULES and not name.endswith("_hooks") and not name.startswith("_backward_"):
+        elif name not in _OF_MODULES:
             yield name, part
 
 
@@ -99,10 +120,10 @@ def _of_function(function: types.FunctionType) -> Iterator[tuple[str, object]]:
 
 
 def _of_class(cls: type) -> Iterator[tuple[str, object]]:
-    if cls.__module__ == NAME:
-        for name, part in list(vars(cls).items()):
+    for own in (base for base in cls.__mro__ if base.__module__ == NAME):
+        for name, part in list(vars(own).items()):
             if not name.startswith("__") or name in ("__init__", "__call__"):
-                yield name, getattr(part, "__func__", part)
+                yield f"{own.__name__}.{name}", getattr(part, "__func__", part)
 
 
 def _filled(cell: types.CellType) -> bool:
