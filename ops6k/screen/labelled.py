@@ -39,7 +39,7 @@ def in_calls(watch: Watch, ops: tuple[str, ...]) -> Finding | None:
             return Finding(Reason.LABEL, f"declares {op}, but forward calls {', '.join(sorted(exact[operator]))}")
     declared = {key(op) for op in ops}
     undeclared = sorted(set(exact) - declared - _FREE)
-    return Finding(Reason.LABEL, f"calls {undeclared[0]} and does not declare it") if undeclared else None
+    return Finding(Reason.LABEL, f"calls {', '.join(undeclared)} without a label for it") if undeclared else None
 
 
 def _of_that_class(op: str, called: set[str]) -> bool:

@@ -206,6 +206,8 @@ def _run(bench: Bench, watch: Watch, inputs: list) -> Tensors:
 def _verdict(bench: Bench, call: Call, label: str, bypass: Bypass) -> Finding:
     """Algebraic if the same bypass goes unseen under other inputs too."""
     message = f"{label} (call {call.number}) can be replaced by {bypass} unseen"
+    if call.operator == "batchnorm":
+        message += " (a fresh batch norm in eval mode is the identity: give it statistics and weights of its own)"
     for inputs in _probes(bench.inputs):
         outputs = attempt(lambda: as_tuple(bench.model(*inputs)))  # noqa: B023 - called at once
         if isinstance(outputs, Finding) or not all(bool(o.isfinite().all()) for o in outputs if o.is_floating_point()):

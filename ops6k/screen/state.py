@@ -36,7 +36,7 @@ def remembered(task: Loaded, model: torch.nn.Module) -> dict[str, str]:
 
 def difference(before: dict[str, str], after: dict[str, str]) -> str | None:
     """The first path whose content is another."""
-    return next((path.lstrip(".") for path in before | after if before.get(path) != after.get(path)), None)
+    return next((path.strip(".") for path in before | after if before.get(path) != after.get(path)), None)
 
 
 def _walk(value: object, path: str, seen: set[int], depth: int) -> Iterator[tuple[str, str]]:

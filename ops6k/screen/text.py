@@ -43,7 +43,9 @@ def structure(tree: ast.Module) -> Finding | None:
     names = [node.name for node in defined]
     for name in ("Model", *FUNCTIONS):
         if names.count(name) != 1:
-            return Finding(Reason.STRUCTURE, f"{name} is defined {names.count(name)} times at the top level, not once")
+            return Finding(
+                Reason.STRUCTURE, f"{name} is defined {names.count(name)} times by def or class at the top level, not once"
+            )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         return Finding(Reason.STRUCTURE, f"{twice} is defined {names.count(twice)} times: the last wins unseen")
