@@ -19,8 +19,9 @@ AXES = {
     "volume": "bczhw",
     "heads": "bnte",
     "matrix": "bij",
+    "square": "bii",
 }
-"""Kinds of float tensors and the letters of their axes; b is the batch."""
+"""Kinds of float tensors and the letters of their axes; b is the batch, a letter that stands twice is one size."""
 
 BY_RANK = {1: "vec", 2: "rows", 3: "signal", 4: "image", 5: "volume"}
 """The kind that a result of a rank is taken for where its recipe does not say."""

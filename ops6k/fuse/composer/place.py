@@ -57,7 +57,8 @@ class Draft:
         """A new argument of forward; without axes, of the kind's own."""
         if axes is None:
             first = self.batch(kind).name
-            axes = (first, *(self.size(letter, reuse=0.6).name for letter in AXES[kind][1:]))
+            named = {letter: self.size(letter, reuse=0.6).name for letter in AXES[kind][1:]}
+            axes = (first, *(named[letter] for letter in AXES[kind][1:]))
         spread = distributions()[values]
         value = Value(self.graph.fresh("v"), kind if spread.kind == "float" else "final", axes, spread.low, spread.high)
         given = Input(value, values, bound)

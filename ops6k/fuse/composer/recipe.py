@@ -170,7 +170,7 @@ def _take(part: object, place: str, *, first: bool) -> Take:
         return Take(like=True, values=values or "normal")
     kinds = tuple(AXES) if part == "any" else tuple(str(part).split("|"))
     if part == "any":
-        kinds = tuple(kind for kind in AXES if kind not in ("vec", "matrix"))
+        kinds = tuple(kind for kind in AXES if kind not in ("vec", "matrix", "square"))
     if not set(kinds) <= set(AXES):
         raise ValueError(f"{place}: takes {part!r} names no kind of {', '.join(AXES)}")
     return Take(kinds=kinds)
