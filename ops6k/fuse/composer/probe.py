@@ -28,6 +28,7 @@ MAX_UNSTABLE = 1e-3
 def require_sound(graph: Graph, bed: Bed, dtype: str) -> None:
     """Raises Unfit that names what a verifier would not see, or what rounding decides."""
     require_effects(graph, bed)
+    _require_each_weight(graph, bed, {name: sampled(bed.names[name]) for name in graph.outputs})
     _require_conditioned(graph, bed, dtype)
 
 
@@ -41,7 +42,6 @@ def require_effects(graph: Graph, bed: Bed) -> None:
     _require_weights(graph, bed, base)
     for i, step in enumerate(graph.steps):
         _require_step(graph, bed, base, i, step)
-    _require_each_weight(graph, bed, base)
 
 
 def _require_spread(values: torch.Tensor) -> None:

@@ -6,7 +6,7 @@ the other is that size. What the numbers look like (finite, spread, not the inpu
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType
 
@@ -158,13 +158,13 @@ class Beds:
         like: the value whose shape the result has in every run if it has it in one, as after element-wise operators and norms. That
         saves the run on the meta device, whose operators are written in Python.
         """
-        twin = self.twin.step(step)
+        with Launches() as launches:
+            twin = self.twin.step(step)
         require_lively(twin, self.twin.names[step.through])
         if like is not None and twin.shape == self.twin.names[like.name].shape and twin.is_floating_point():
             meta = self.meta.names[step.value.name] = torch.empty_like(self.meta.names[like.name], dtype=twin.dtype)
-            moved = (meta, *(self.meta.names[name] for name in step.reads))
-            launch = Launch("pointwise", sum(t.numel() * t.element_size() for t in moved), 0)
-            return Tried(twin, meta, (launch,))
+            larger = meta.numel() // twin.numel()
+            return Tried(twin, meta, tuple(replace(launch, bytes_moved=launch.bytes_moved * larger) for launch in launches.made))
         with Launches() as launches:
             meta = self.meta.step(step)
         if twin.ndim != meta.ndim or twin.dtype != meta.dtype:
