@@ -100,7 +100,7 @@ def grow(wanted: Wanted, pool: Pool, first_attempt: int = 0) -> Graph | None:
         rng = random.Random(f"{wanted.seed}/{wanted.index}/{attempt}")
         try:
             with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(rng.getrandbits(32))
+                torch.default_generator.manual_seed(rng.getrandbits(32))
                 return _attempt(wanted, pool, attempt, rng)
         except Unfit:
             continue
