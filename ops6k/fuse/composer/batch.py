@@ -8,10 +8,11 @@ import dataclasses
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from ops6k.fuse.composer.fit import Fitted, fitted, unsound_at_size, wanted_ms
 from ops6k.fuse.composer.graph import Graph
-from ops6k.fuse.composer.grow import ATTEMPTS, Pool, grow
+from ops6k.fuse.composer.grow import ATTEMPTS, full_pool, grow
 from ops6k.fuse.composer.recipe import FLOATS, recipes
 from ops6k.fuse.composer.write import Writer, labels_of
 from ops6k.fuse.sources import Wanted
@@ -53,7 +54,7 @@ class Composer:
 
     def one(self, wanted: Wanted) -> Proposal:
         """Candidate number `wanted.index`; depends on it, the mix behind it and the target alone."""
-        pool, refused = Pool(recipes(), wanted.seed), []
+        pool, refused = full_pool(wanted.seed), []
         goal_ms = wanted_ms(wanted.seed, wanted.index, self.target_ms)
         for attempt in range(FIT_TRIES):
             graph = grow(wanted, pool, first_attempt=attempt * ATTEMPTS)
@@ -87,10 +88,14 @@ def shape_hash(graph: Graph) -> str:
     return fingerprint(graph.shape_text())
 
 
+@cache
+def _categories() -> dict[str, str]:
+    return {recipe.op: recipe.category for recipe in recipes()}
+
+
 def _candidate(wanted: Wanted, graph: Graph, code: str) -> Candidate:
     ops = labels_of(graph)
-    by_op = {recipe.op: recipe.category for recipe in recipes()}
-    categories = tuple(dict.fromkeys(by_op[op] for op in ops))
+    categories = tuple(dict.fromkeys(_categories()[op] for op in ops))
     return Candidate(candidate_id(ops, code), ops, code, "composer", wanted.seed, wanted.dtype, categories)
 
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ops6k.fuse.composer.graph import Graph
+from ops6k.fuse.composer.graph import Graph, Launch
 from ops6k.fuse.composer.inputs import families
 from ops6k.fuse.composer.probe import require_effects
 from ops6k.fuse.composer.trial import Bed, Unfit
@@ -19,6 +19,8 @@ from ops6k.screen.dry_run import DryRun, dry_run_code
 from ops6k.target import Target
 
 ROUNDS = 4
+FIRST_STEPS = 6
+"""Of fixed-point iteration before the first dry run."""
 CLOSE = 1.6
 """Predicted time over wanted time that is near enough: the prediction itself is off by more."""
 MAX_PEAK_GIB = 20.0
@@ -57,8 +59,7 @@ def wanted_ms(seed: int, index: int, target_ms: tuple[float, float]) -> float:
 
 def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitted | str:
     """The task at sizes that are predicted to take about `goal_ms` on the target, or why there are none."""
-    bytes_guess = graph.elements_moved * (4 if writer.dtype == "float32" else 2)
-    sizes = scale(graph, real_sizes(graph), goal_ms / (1e3 * bytes_guess / (target.bandwidth_gbs * 1e9)), widths=False)
+    sizes = scale(graph, real_sizes(graph), _first_ratio(graph, writer.dtype, target, goal_ms), widths=False)
     best: Fitted | None = None
     for _ in range(ROUNDS):
         code = writer.code(sizes)
@@ -80,6 +81,25 @@ def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitt
     if best is None or (not 0.6 < best.work.predicted_ms / goal_ms < 1.7 and not _within_reach(best, goal_ms)):
         return "cannot be fitted"
     return best
+
+
+def guessed_ms(graph: Graph, dtype: str, target: Target, ratio: float = 1.0) -> float:
+    """Predicted time at `ratio` times the elements drawn, from the trial run: near the dry run's, without one."""
+    share = 1.0 if dtype == "float32" else 0.5
+
+    def seconds(launch: Launch) -> float:
+        busy = max(share * launch.bytes_moved / (target.bandwidth_gbs * 1e9), launch.flops / target.rate(dtype))
+        return max(ratio * busy, target.overhead_us * 1e-6) * target.slower(launch.operator)
+
+    return 1e3 * sum(seconds(launch) for step in graph.steps for launch in step.launches)
+
+
+def _first_ratio(graph: Graph, dtype: str, target: Target, goal_ms: float) -> float:
+    """Times the elements drawn that the goal takes: launches bound by their overhead do not grow at first."""
+    ratio = 1.0
+    for _ in range(FIRST_STEPS):
+        ratio *= goal_ms / guessed_ms(graph, dtype, target, ratio)
+    return ratio
 
 
 def unsound_at_size(graph: Graph, found: Fitted) -> str | None:

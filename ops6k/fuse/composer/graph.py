@@ -19,8 +19,9 @@ AXES = {
     "volume": "bczhw",
     "heads": "bnte",
     "matrix": "bij",
+    "square": "bii",
 }
-"""Kinds of float tensors and the letters of their axes; b is the batch."""
+"""Kinds of float tensors and the letters of their axes; b is the batch, a letter that stands twice is one size."""
 
 BY_RANK = {1: "vec", 2: "rows", 3: "signal", 4: "image", 5: "volume"}
 """The kind that a result of a rank is taken for where its recipe does not say."""
@@ -77,6 +78,16 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Launch:
+    """One ATen operator of a step at real sizes, as the meta device saw it in float32."""
+
+    operator: str
+    bytes_moved: int
+    flops: int
+    """Of operators that torch counts; 0 for the rest, which never bind."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One assignment of forward."""
 
@@ -88,6 +99,8 @@ class Step:
     hint: str = "y"
     through: str = ""
     """Value that a lazy kernel might return instead of this one: the first it reads."""
+    launches: tuple[Launch, ...] = ()
+    """What it does at real sizes: a first guess of the time."""
 
 
 @dataclass(slots=True)
@@ -102,8 +115,6 @@ class Graph:
     """Helper class or function by name: its source."""
     outputs: list[str] = field(default_factory=list)
     counter: int = 0
-    elements_moved: int = 0
-    """Read and written by the steps at real sizes, as the trial run on the meta device saw it: a first guess of the time."""
 
     def fresh(self, prefix: str) -> str:
         self.counter += 1

@@ -3,13 +3,14 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 
 import torch
 
 from ops6k.fuse.composer.graph import AXES, Graph, Value
 from ops6k.fuse.composer.place import Draft, arithmetic, names_of, place
 from ops6k.fuse.composer.probe import require_sound
-from ops6k.fuse.composer.recipe import DOMAINS, Recipe
+from ops6k.fuse.composer.recipe import DOMAINS, FLOATS, Recipe, recipes
 from ops6k.fuse.composer.trial import Beds, Unfit
 from ops6k.fuse.sources import Wanted
 
@@ -26,43 +27,37 @@ _WITH_PARAMETER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
     """Recipes by what they can follow, and the order in which operators take their turn as a task's anchor."""
 
     recipes: tuple[Recipe, ...]
     seed: int
 
+    @cached_property
+    def by_dtype(self) -> dict[str, list[tuple[Recipe, frozenset[str]]]]:
+        """Recipes that have the dtype, each with the kinds that it can follow."""
+        return {
+            dtype: [(recipe, frozenset(recipe.takes[0].kinds)) for recipe in self.recipes if dtype in recipe.dtypes]
+            for dtype in FLOATS
+        }
+
     def anchor(self, wanted: Wanted, attempt: int) -> Recipe:
         """The operator that candidate number `index` is built around: each takes its turn, so the rare come first.
 
         A turn that does not fit (dtype, library, alone) passes to the next operator; so does every fourth attempt.
         """
-        fit = [r for r in self.recipes if self._fits(r, wanted)]
-        if not fit:
+        case = (wanted.dtype, wanted.with_transformers, wanted.depth > 1, wanted.operators)
+        by_op = _anchors(self, *case)
+        if not by_op:
             raise Unfit("no operator is wanted here")
-        by_op: dict[str, list[Recipe]] = {}
-        for recipe in fit:
-            by_op.setdefault(recipe.op, []).append(recipe)
-        ops = sorted(by_op)
-        turn, place_in_turn = divmod(wanted.index, len(ops))
-        random.Random(f"{self.seed}/turn/{turn}").shuffle(ops)
-        op = ops[(place_in_turn + attempt // 4) % len(ops)]
+        turn, place_in_turn = divmod(wanted.index, len(by_op))
+        op = _order(self, turn, case)[(place_in_turn + attempt // 4) % len(by_op)]
         return random.Random(f"{self.seed}/{wanted.index}/{attempt}/anchor").choice(by_op[op])
-
-    def _fits(self, recipe: Recipe, wanted: Wanted) -> bool:
-        if wanted.operators and recipe.op not in wanted.operators:
-            return False
-        library = recipe.is_transformers or not wanted.with_transformers
-        return wanted.dtype in recipe.dtypes and library and (recipe.solo or wanted.depth > 1)
 
     def draw(self, kinds: Sequence[str], used: set[str], wanted: Wanted, rng: random.Random) -> Recipe | None:
         """A companion: a category first, so that the many activations do not crowd out the few scans."""
-        fit = [
-            r
-            for r in self.recipes
-            if wanted.dtype in r.dtypes and r.key not in used and any(kind in r.takes[0].kinds for kind in kinds)
-        ]
+        fit = [r for r, takes in self.by_dtype[wanted.dtype] if r.key not in used and not takes.isdisjoint(kinds)]
         if wanted.operators:
             fit = [r for r in fit if r.op in wanted.operators]
         if not fit:
@@ -70,6 +65,30 @@ class Pool:
         category = rng.choice(sorted({r.category for r in fit}))
         op = rng.choice(sorted({r.op for r in fit if r.category == category}))
         return rng.choice([r for r in fit if r.op == op])
+
+
+@lru_cache(maxsize=64)
+def _anchors(pool: Pool, dtype: str, with_transformers: bool, in_company: bool, operators: tuple) -> dict[str, list[Recipe]]:
+    """Recipes that may be an anchor, by operator."""
+    found: dict[str, list[Recipe]] = {}
+    for recipe, _ in pool.by_dtype[dtype]:
+        library = recipe.is_transformers or not with_transformers
+        if library and (recipe.solo or in_company) and (not operators or recipe.op in operators):
+            found.setdefault(recipe.op, []).append(recipe)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _order(pool: Pool, turn: int, case: tuple) -> list[str]:
+    """The operators in the order of one turn."""
+    ops = sorted(_anchors(pool, *case))
+    random.Random(f"{pool.seed}/turn/{turn}").shuffle(ops)
+    return ops
+
+
+@cache
+def full_pool(seed: int) -> Pool:
+    return Pool(recipes(), seed)
 
 
 def grow(wanted: Wanted, pool: Pool, first_attempt: int = 0) -> Graph | None:
@@ -81,7 +100,7 @@ def grow(wanted: Wanted, pool: Pool, first_attempt: int = 0) -> Graph | None:
         rng = random.Random(f"{wanted.seed}/{wanted.index}/{attempt}")
         try:
             with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(rng.getrandbits(32))
+                torch.default_generator.manual_seed(rng.getrandbits(32))
                 return _attempt(wanted, pool, attempt, rng)
         except Unfit:
             continue
@@ -107,13 +126,7 @@ def _attempt(wanted: Wanted, pool: Pool, attempt: int, rng: random.Random) -> Gr
     if not 1 <= len(draft.graph.outputs) <= 3 or not draft.graph.is_connected():
         raise Unfit("loose ends")
     require_sound(draft.graph, draft.beds.twin, wanted.dtype)
-    draft.graph.elements_moved = _elements_moved(draft)
     return draft.graph
-
-
-def _elements_moved(draft: Draft) -> int:
-    names = [name for step in draft.graph.steps for name in (step.value.name, *step.reads)]
-    return sum(draft.beds.meta.names[name].numel() for name in names)
 
 
 def _first_values(recipe: Recipe, rng: random.Random) -> str:

@@ -8,7 +8,7 @@ from string import Template
 from ops6k.fuse.composer.graph import AXES, BY_RANK, Graph, Input, Member, Size, Step, Value
 from ops6k.fuse.composer.inputs import distributions, families
 from ops6k.fuse.composer.recipe import Recipe, Take
-from ops6k.fuse.composer.trial import Beds, Unfit, require_lively
+from ops6k.fuse.composer.trial import Beds, Unfit
 
 CHANNEL_SECOND = ("signal", "image", "volume")
 """Kinds whose feature axis is the second; the others' is the last."""
@@ -57,7 +57,8 @@ class Draft:
         """A new argument of forward; without axes, of the kind's own."""
         if axes is None:
             first = self.batch(kind).name
-            axes = (first, *(self.size(letter, reuse=0.6).name for letter in AXES[kind][1:]))
+            named = {letter: self.size(letter, reuse=0.6).name for letter in AXES[kind][1:]}
+            axes = (first, *(named[letter] for letter in AXES[kind][1:]))
         spread = distributions()[values]
         value = Value(self.graph.fresh("v"), kind if spread.kind == "float" else "final", axes, spread.low, spread.high)
         given = Input(value, values, bound)
@@ -110,7 +111,7 @@ def place(recipe: Recipe, first: Value, draft: Draft) -> Draft:
 def arithmetic(text: str, first: Value, reads: tuple[str, ...], draft: Draft, bounds: tuple[float, float] | None = None) -> Value:
     """Appends an undeclared step whose result has the shape of `first`; raises Unfit."""
     free = (-float("inf"), float("inf"))
-    recipe = Recipe(op="", category="", forms=(), takes=(), range=bounds or free)
+    recipe = Recipe(op="", category="", forms=(), takes=(), range=bounds or free, keeps_shape=True)
     return _append(draft, Step(first, text, reads, None, "", first.name), recipe, first)
 
 
@@ -176,15 +177,15 @@ def _spelled(recipe: Recipe, names: dict[str, object], others: int, draft: Draft
 def _append(draft: Draft, step: Step, recipe: Recipe, first: Value) -> Value:
     """Names the step's result, tries it and keeps it; raises Unfit."""
     named = replace(step, value=replace(first, name=draft.graph.fresh("v")))
-    result, axes = draft.beds.step(named, draft.graph)
+    tried = draft.beds.step(named, first if recipe.keeps_shape else None)
+    result, axes = tried.twin, tried.axes(draft.graph.sizes)
     same = recipe.gives == "same" and len(axes) == len(first.axes)
     kind = first.kind if same else recipe.gives if recipe.gives in AXES else BY_RANK.get(len(axes), "final")
     if recipe.gives == "final" or not result.is_floating_point():
         kind = "final"
     if kind != "final" and len(AXES[kind]) != len(axes):
         raise Unfit(f"gives rank {len(axes)}, not {kind}")
-    require_lively(result, draft.beds.twin.names[step.through])
     low, high = recipe.range or (first.low, first.high)
     value = Value(named.value.name, kind, axes, low, high)
-    draft.graph.steps.append(replace(named, value=value))
+    draft.graph.steps.append(replace(named, value=value, launches=tried.launches))
     return value

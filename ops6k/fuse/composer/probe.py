@@ -14,6 +14,8 @@ from ops6k.fuse.composer.trial import Bed, Unfit, constant_share, moved, sampled
 
 MIN_EFFECT = 0.05
 """Share of output elements that each step and each input must move."""
+MIN_WEIGHT_EFFECT = 0.02
+"""The same for each weight of a module, moved by more than its own size."""
 MIN_CHANGE = 0.25
 """The same for all inputs redrawn at once."""
 MAX_FREE = 0.72
@@ -26,14 +28,16 @@ MAX_UNSTABLE = 1e-3
 def require_sound(graph: Graph, bed: Bed, dtype: str) -> None:
     """Raises Unfit that names what a verifier would not see, or what rounding decides."""
     require_effects(graph, bed)
+    _require_each_weight(graph, bed, {name: sampled(bed.names[name]) for name in graph.outputs})
     _require_conditioned(graph, bed, dtype)
 
 
 def require_effects(graph: Graph, bed: Bed) -> None:
     """Raises Unfit where an output, an input, a weight or a step would not be missed."""
-    base = outputs(graph, bed)
-    for values in base.values():
+    found = outputs(graph, bed)
+    for values in found.values():
         _require_spread(values)
+    base = {name: sampled(values) for name, values in found.items()}
     _require_inputs(graph, bed, base)
     _require_weights(graph, bed, base)
     for i, step in enumerate(graph.steps):
@@ -93,6 +97,21 @@ def _require_weights(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -
         other.member(member)
     if min(moved(values, outputs(graph, other)[name]) for name, values in base.items()) < MIN_CHANGE:
         raise Unfit("an output does not follow the weights")
+
+
+def _require_each_weight(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -> None:
+    """No weight of a module is absorbed by what follows, as the bias of a convolution is by an instance norm."""
+    for member in graph.members:
+        held = bed.names[member.name]
+        weights = list(held.parameters()) if isinstance(held, torch.nn.Module) else []
+        start = next((i for i, step in enumerate(graph.steps) if member.name in step.text), len(graph.steps))
+        for weight in weights if len(weights) > 1 else ():
+            kept = weight.data
+            weight.data = kept + (1.0 + kept.abs()) * (1.0 + torch.rand_like(kept))
+            effect = _effect(base, outputs(graph, bed.copy(), start))
+            weight.data = kept
+            if effect < MIN_WEIGHT_EFFECT:
+                raise Unfit("a weight does not matter")
 
 
 def _require_step(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor], i: int, step: Step) -> None:

@@ -74,6 +74,8 @@ class Recipe:
     solo: bool = True
     """May stand alone in a task; False where that is a benchmark's own problem."""
     hint: str = ""
+    keeps_shape: bool = False
+    """What it gives has the shape of what it took, whatever the sizes: so for all that take any kind."""
     key: str = ""
     """labels.key(op): what makes two recipes one operator."""
 
@@ -100,6 +102,7 @@ _KEYS = {
     "define",
     "solo",
     "hint",
+    "keeps_shape",
 }
 
 
@@ -122,10 +125,12 @@ def _recipe(row: dict, helpers: dict[str, str], place: str) -> Recipe:
     unknown = set(row) - _KEYS
     if unknown:
         raise ValueError(f"{place}: unknown key {sorted(unknown)[0]!r}")
+    any_kind = _listed(row.get("takes", "any"))[0] == "any"
     takes = tuple(_take(part, place, first=i == 0) for i, part in enumerate(_listed(row.pop("takes", "any"))))
     plain = {key: row[key] for key in ("op", "category", "gives", "call", "new", "params", "solo", "hint") if key in row}
     return Recipe(
         **plain,
+        keeps_shape=row.get("keeps_shape", any_kind and plain.get("gives", "same") == "same"),
         key=key(row["op"]),
         takes=takes,
         forms=tuple(_listed(row["forms"])),
@@ -170,7 +175,7 @@ def _take(part: object, place: str, *, first: bool) -> Take:
         return Take(like=True, values=values or "normal")
     kinds = tuple(AXES) if part == "any" else tuple(str(part).split("|"))
     if part == "any":
-        kinds = tuple(kind for kind in AXES if kind not in ("vec", "matrix"))
+        kinds = tuple(kind for kind in AXES if kind not in ("vec", "matrix", "square"))
     if not set(kinds) <= set(AXES):
         raise ValueError(f"{place}: takes {part!r} names no kind of {', '.join(AXES)}")
     return Take(kinds=kinds)

@@ -6,13 +6,16 @@ the other is that size. What the numbers look like (finite, spread, not the inpu
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry
 
-from ops6k.fuse.composer.graph import Graph, Input, Member, Size, Step
+from ops6k.fuse.composer.graph import Graph, Input, Launch, Member, Size, Step, Value
 from ops6k.fuse.composer.inputs import expression
 
 TOLERANCE = 1e-2
@@ -77,7 +80,8 @@ class Bed:
             if isinstance(made, torch.nn.Module):
                 made.eval()
             self.names[member.name] = made
-            for text in member.settle:
+            # Weights without numbers have nothing to spread.
+            for text in member.settle if self.device.type != "meta" else ():
                 self.evaluate(text)
 
     def step(self, step: Step) -> torch.Tensor:
@@ -87,6 +91,35 @@ class Bed:
             raise Unfit(f"gives {type(made).__name__}")
         self.names[step.value.name] = made
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A step's result in both runs."""
+
+    twin: torch.Tensor
+    meta: torch.Tensor
+    launches: tuple[Launch, ...]
+
+    def axes(self, sizes: list[Size]) -> tuple[str | None, ...]:
+        return tuple(axis_text(a, b, sizes) for a, b in zip(self.twin.shape, self.meta.shape, strict=True))
+
+
+class Launches(TorchDispatchMode):
+    """Counts what runs in here: operators that are no views, with bytes and FLOPs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[Launch] = []
+
+    def __torch_dispatch__(self, func: object, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
+        result = func(*args, **(kwargs or {}))
+        if not func.is_view:
+            tensors = [leaf for leaf in tree_leaves((args, kwargs, result)) if isinstance(leaf, torch.Tensor)]
+            count = flop_registry.get(func._overloadpacket)
+            flops = count(*args, **(kwargs or {}), out_val=result) if count else 0
+            self.made.append(Launch(func._schema.name.split("::")[1], sum(t.numel() * t.element_size() for t in tensors), flops))
+        return result
 
 
 @dataclass(slots=True)
@@ -111,19 +144,32 @@ class Beds:
             bed.define(source)
 
     def input(self, given: Input) -> None:
-        for bed in (self.twin, self.meta):
-            bed.names[given.value.name] = bed.input(given)
+        twin = self.twin.names[given.value.name] = self.twin.input(given)
+        shape = [self.meta.evaluate(axis) for axis in given.value.axes]
+        self.meta.names[given.value.name] = torch.empty(shape, dtype=twin.dtype, device="meta")
 
     def member(self, member: Member) -> None:
         for bed in (self.twin, self.meta):
             bed.member(member)
 
-    def step(self, step: Step, graph: Graph) -> tuple[torch.Tensor, tuple[str | None, ...]]:
-        """The twin's result and its axes as size expressions; raises Unfit where either run fails."""
-        twin, meta = self.twin.step(step), self.meta.step(step)
+    def step(self, step: Step, like: Value | None) -> Tried:
+        """What the step gives; raises Unfit where either run fails.
+
+        like: the value whose shape the result has in every run if it has it in one, as after element-wise operators and norms. That
+        saves the run on the meta device, whose operators are written in Python.
+        """
+        with Launches() as launches:
+            twin = self.twin.step(step)
+        require_lively(twin, self.twin.names[step.through])
+        if like is not None and twin.shape == self.twin.names[like.name].shape and twin.is_floating_point():
+            meta = self.meta.names[step.value.name] = torch.empty_like(self.meta.names[like.name], dtype=twin.dtype)
+            larger = meta.numel() // twin.numel()
+            return Tried(twin, meta, tuple(replace(launch, bytes_moved=launch.bytes_moved * larger) for launch in launches.made))
+        with Launches() as launches:
+            meta = self.meta.step(step)
         if twin.ndim != meta.ndim or twin.dtype != meta.dtype:
             raise Unfit("the runs differ in rank or dtype")
-        return twin, tuple(axis_text(a, b, graph.sizes) for a, b in zip(twin.shape, meta.shape, strict=True))
+        return Tried(twin, meta, tuple(launches.made))
 
 
 def axis_text(twin: int, real: int, sizes: list[Size]) -> str | None:
@@ -154,7 +200,7 @@ def sampled(values: torch.Tensor, count: int = 4096) -> torch.Tensor:
 
 
 def moved(ours: torch.Tensor, theirs: torch.Tensor) -> float:
-    """Share of elements of `ours` that the verifier would see differ from `theirs`; both of one shape."""
+    """Share of elements of `ours` that the verifier would see differ from `theirs`; both of one shape, or both `sampled`."""
     a, b = sampled(ours), sampled(theirs)
     return ((a - b).abs() > TOLERANCE + TOLERANCE * a.abs()).double().mean().item()
 
