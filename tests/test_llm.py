@@ -1,7 +1,7 @@
 """The LLM source, against a server that speaks the protocol and misbehaves on demand."""
 
-import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +15,9 @@ from llm_project import QUICK, ROOT, ask, llm_project, many, source_of
 from servers.openai_server import ModelServer, running, scripted
 
 from ops6k import fuse, store
-from ops6k.errors import EndpointError, ParamsError
+from ops6k.errors import EndpointError, MissingInput, ParamsError
 from ops6k.fuse.llm import dry
+from ops6k.fuse.llm.cache import Answer, AnswerCache
 from ops6k.params import Params
 from ops6k.records import Candidate, candidate_id
 
@@ -34,6 +35,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 @pytest.fixture
 def params(tmp_path: Path) -> Params:
     return llm_project(tmp_path / "project")
+
+
+def answers(params: Params) -> list[Answer]:
+    return AnswerCache(params.root / "work" / "answers").journal.rows
 
 
 def with_llm(params: Params, **changed: object) -> Params:
@@ -60,8 +65,7 @@ def test_order_holds_although_the_first_answer_comes_last(server: ModelServer, p
     server.faults.append("slow")
     server.slow_s = 0.5
     other = replace(params, root=params.root)
-    for file in (params.root / "work").glob("*.json"):
-        file.unlink()
+    shutil.rmtree(params.root / "work")
     assert ask(other, 8)[0] == undisturbed
 
 
@@ -71,13 +75,14 @@ def test_asking_again_costs_nothing_and_gives_the_same(server: ModelServer, para
     assert len(server.received) == 12
 
 
-def test_a_damaged_answer_on_disk_is_asked_for_again(server: ModelServer, params: Params) -> None:
-    first = ask(params, 4)
-    files = sorted((params.root / "work").glob("*.json"))
-    files[0].write_text('{"request_hash": ')
-    files[1].write_text("[]")
-    assert ask(params, 4) == first
-    assert len(server.received) == 6
+def test_answers_end_up_in_parquet_and_a_damaged_file_is_one_clear_line(server: ModelServer, params: Params) -> None:
+    ask(params, 4)
+    (part,) = (params.root / "work" / "answers").iterdir()
+    assert len(store.read_rows(part, Answer)) == 4
+    part.write_bytes(b"PAR1")
+    with pytest.raises(MissingInput, match=r"answers/.*parquet: not a readable Parquet file"):
+        ask(params, 4)
+    assert len(server.received) == 4
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "cut", "length", "empty_choices", "html", "invalid_json", "not_a_completion"])
@@ -162,7 +167,7 @@ def test_a_server_of_the_old_dialect_is_asked_in_it(server: ModelServer, params:
         ("401", "refuses the key", 1),
         ("404", "model `scripted` does not exist", 1),
         ("quota", "quota is used up", 1),
-        ("400", "400", QUICK.give_up),
+        ("400", "400", QUICK.give_up + 1),
         ("500", "500", QUICK.give_up * 3),
         ("html", "answers nonsense", QUICK.give_up * QUICK.nonsense_tries),
         ("invalid_json", "answers nonsense", QUICK.give_up * QUICK.nonsense_tries),
@@ -180,7 +185,7 @@ def test_an_endpoint_of_no_use_is_one_clear_line_soon(
     assert "\n" not in message
     assert KEY not in message
     assert len(server.received) <= most_requests
-    assert not list((params.root / "work").glob("*.json"))
+    assert not answers(params)
 
 
 def test_an_endpoint_that_is_not_there_is_one_clear_line_soon(params: Params) -> None:
@@ -205,7 +210,9 @@ def test_the_budget_stops_the_asking_and_a_larger_one_goes_on(server: ModelServe
     some = list(source.propose(many(params, 12)))
     assert len(some) == len(server.received) == 5
     assert {funnel.reason: funnel.count for funnel in source.rejections()} == {"answer/budget": 7}
-    assert any("budget of 5 requests is spent" in note for note in source.notes())
+    assert any(
+        "budget of 5 requests is spent; raise fuse.llm.max_requests to go on: 7 candidates" in note for note in source.notes()
+    )
     assert len(ask(with_llm(params, max_requests=5), 12)[0]) == 5
     assert len(server.received) == 5
     assert len(ask(with_llm(params, max_requests=12), 12)[0]) == 12
@@ -261,10 +268,10 @@ def test_a_kill_loses_at_most_what_is_in_flight(server: ModelServer, params: Par
     child.send_signal(how)
     assert child.wait(timeout=20) != 0
     time.sleep(0.3)
-    asked, stored = len(server.received), len(list((params.root / "work").glob("*.json")))
+    asked, stored = len(server.received), len(answers(params))
     assert 9 <= stored < 40
     assert asked - stored <= 4
-    assert len((params.root / "work" / "requests.log").read_text().splitlines()) >= asked
+    assert source_of(params).store.budget.requests >= asked
     candidates, _ = ask(params, 40)
     assert len(candidates) == 40
     assert len(server.received) - asked == 40 - stored
@@ -277,16 +284,16 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
     source = source_of(params)
     candidates = list(source.propose(many(params, 3)))
     assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
-    left = [path.read_text() for path in params.root.rglob("*") if path.is_file()]
-    assert not any(KEY in text for text in [*left, *capfd.readouterr(), str(candidates), *source.notes()])
+    left = [path.read_bytes() for path in params.root.rglob("*") if path.is_file()]
+    assert not any(KEY.encode() in content for content in left)
+    assert not any(KEY in text for text in [*capfd.readouterr(), str(candidates), *source.notes()])
 
 
 def test_a_stored_answer_says_what_it_is_the_answer_to(server: ModelServer, params: Params) -> None:
     (candidate,), _ = ask(params, 1)
-    (file,) = (params.root / "work").glob("*.json")
-    stored = json.loads(file.read_text())
+    (row,) = answers(params)
+    stored = store.to_plain(row)
     sent = server.received[0].body
-    assert stored["request_hash"] == file.stem
     assert stored["prompt_hash"] == candidate.prompt_hash
     assert (stored["model"], stored["temperature"], stored["max_output_tokens"]) == (
         "scripted",
@@ -316,8 +323,9 @@ def test_without_a_model_or_a_key_there_is_one_clear_line(params: Params, monkey
 def test_a_dry_run_shows_a_prompt_and_the_cost_and_asks_nothing(server: ModelServer, params: Params) -> None:
     text = dry(with_llm(params, max_requests=40, max_output_tokens=1000))
     assert "exactly" in text and "class Model(nn.Module)" in text
-    assert "40 requests (budget 40)" in text
+    assert "40 requests for 48 tasks and, at most, as many repairs (budget 40)" in text
     assert "at most 40,000 completion tokens" in text
+    assert "fuse.llm.prices has no price of 'scripted'" in text
     assert not server.received
     assert not (params.root / "work").exists()
 
