@@ -69,3 +69,7 @@ def ask(params: Params, count: int, patience: Patience = QUICK) -> tuple[list[Ca
     source = source_of(params, patience)
     candidates: Iterator[Candidate] = source.propose(many(params, count))
     return list(candidates), {funnel.reason: funnel.count for funnel in source.rejections()}
+
+
+def with_llm(params: Params, **changed: object) -> Params:
+    return replace(params, fuse=replace(params.fuse, llm=replace(params.fuse.llm, **changed)))

@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from llm_project import QUICK, ROOT, ask, llm_project, many, source_of
-from servers.openai_server import ModelServer, running, scripted
+from llm_project import QUICK, ROOT, ask, llm_project, many, source_of, with_llm
+from servers.openai_server import ModelServer, running
+from servers.scripted import scripted
 
 from ops6k import fuse, store
 from ops6k.errors import EndpointError, MissingInput, ParamsError
@@ -39,10 +40,6 @@ def params(tmp_path: Path) -> Params:
 
 def answers(params: Params) -> list[Answer]:
     return AnswerCache(params.root / "work" / "answers").journal.rows
-
-
-def with_llm(params: Params, **changed: object) -> Params:
-    return replace(params, fuse=replace(params.fuse, llm=replace(params.fuse.llm, **changed)))
 
 
 def test_each_wanted_candidate_comes_once_in_order_with_its_labels_and_origin(server: ModelServer, params: Params) -> None:
@@ -152,6 +149,51 @@ def test_odd_fences_are_read(server: ModelServer, params: Params) -> None:
     candidates, _ = ask(params, 3)
     assert all("class Model" in candidate.code and "~~~" not in candidate.code for candidate in candidates)
     assert len(candidates) == 3
+
+
+@pytest.mark.parametrize(
+    ("schema", "structured", "sent"),
+    [
+        ("honoured", "auto", [True, True, True]),
+        ("ignored", "auto", [True, True, True]),
+        ("refused", "auto", [True, False, False, False]),
+        ("honoured", "off", [False, False, False]),
+        ("honoured", "on", [True, True, True]),
+    ],
+)
+def test_a_schema_goes_along_until_the_endpoint_refuses_it(
+    server: ModelServer, params: Params, schema: str, structured: str, sent: list[bool]
+) -> None:
+    server.schema = schema
+    candidates, lacking = ask(with_llm(params, concurrency=1, structured=structured), 3)
+    assert len(candidates) == 3 and not lacking
+    assert ["response_format" in request.body for request in server.received] == sent
+    assert [row.structured for row in answers(params)] == sent[-3:]
+    assert all(compile(candidate.code, "task.py", "exec") for candidate in candidates)
+
+
+def test_a_schema_that_must_be_and_is_refused_is_one_clear_line(server: ModelServer, params: Params) -> None:
+    server.schema = "refused"
+    with pytest.raises(EndpointError, match="json_schema is not supported"):
+        ask(with_llm(params, concurrency=1, structured="on"), 10)
+
+
+@pytest.mark.parametrize("schema", ["ignored", "honoured"])
+def test_several_tasks_in_one_answer_are_told_apart(server: ModelServer, params: Params, schema: str) -> None:
+    server.schema = schema
+    candidates, lacking = ask(with_llm(params, tasks_per_request=4, max_output_tokens=1000), 10)
+    assert not lacking
+    assert [(c.depth, c.dtype) for c in candidates] == [(w.depth, w.dtype) for w in many(params, 10)]
+    assert sorted(request.body["max_completion_tokens"] for request in server.received) == [2000, 4000, 4000]
+    assert len({candidate.candidate_id for candidate in candidates}) == 10
+
+
+def test_tasks_that_an_answer_lacks_are_counted(server: ModelServer, params: Params) -> None:
+    server.answer = lambda prompt: scripted(prompt).split("\n\n```python")[0]  # the first alone
+    whole = server.answer("exactly 2 operators")
+    candidates, lacking = ask(with_llm(params, tasks_per_request=3), 6)
+    assert whole.count("```") == 2
+    assert (len(candidates), lacking) == (2, {"answer/no_code": 4})
 
 
 def test_a_server_of_the_old_dialect_is_asked_in_it(server: ModelServer, params: Params) -> None:

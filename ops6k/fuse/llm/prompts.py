@@ -19,7 +19,7 @@ from ops6k.fuse.llm.templates import Templates
 from ops6k.fuse.sources import Wanted
 from ops6k.labels import CONTAINERS, SHAPE, key
 from ops6k.params import Params
-from ops6k.records import Candidate, Operator
+from ops6k.records import Candidate, Operator, Outcome, Reason
 
 _LIBRARIES = ("torch", "transformers")
 
@@ -39,6 +39,8 @@ class Brief:
 
     wanted: Wanted
     operators: tuple[Operator, ...]
+    aim_ms: float
+    """Eager run time that was asked for."""
     prompt: Prompt
 
     @property
@@ -107,7 +109,7 @@ class Briefs:
             megabytes=_two_digits(aim_ms * self.target.bandwidth_gbs),
             gigaflops=_two_digits(aim_ms * self.target.rate(wanted.dtype) / 1e12),
         )
-        return Brief(wanted, operators, self._prompt(user))
+        return Brief(wanted, operators, aim_ms, self._prompt(user))
 
     def together(self, briefs: Sequence[Brief]) -> Prompt:
         """One prompt for all of them."""
@@ -115,16 +117,18 @@ class Briefs:
             return briefs[0].prompt
         return self._prompt(self._templates.render("several.j2", texts=[brief.prompt.user.strip() for brief in briefs]))
 
-    def repair(self, brief: Brief, candidate: Candidate, reason: str, message: str) -> Prompt:
-        """The prompt that quotes why a candidate was rejected."""
+    def again(self, brief: Brief, candidate: Candidate, reason: Reason, message: str) -> Prompt:
+        """The prompt that quotes why a candidate was rejected: resize.j2 for one out of range, else repair.j2."""
         return self._prompt(
             self._templates.render(
-                "repair.j2",
+                "resize.j2" if reason.outcome is Outcome.OUT_OF_RANGE else "repair.j2",
                 asked=brief.prompt.user.strip(),
                 ops=candidate.ops,
                 code=candidate.code.strip(),
-                reason=reason,
+                reason=reason.value,
                 message=message,
+                aim_ms=_two_digits(brief.aim_ms),
+                memory_gib=self.params.screen.memory_gib,
             )
         )
 

@@ -110,7 +110,7 @@ class LlmSource:
 
     def _repair(self, candidate: Candidate, verdict: Verdict) -> Question:
         brief = self._of[candidate.candidate_id]
-        prompt = self._briefs.repair(brief, candidate, str(verdict.reason), verdict.message)
+        prompt = self._briefs.again(brief, candidate, verdict.reason, verdict.message)
         return Question(self._request(prompt, 1), (brief,), candidate)
 
     def _request(self, prompt: Prompt, tasks: int) -> Request:
