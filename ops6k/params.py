@@ -65,6 +65,14 @@ class HarvestParams:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """USD per million tokens."""
+
+    input: typing.Annotated[float, Within(0.0)]
+    output: typing.Annotated[float, Within(0.0)]
+
+
+@dataclass(frozen=True, slots=True)
 class LlmParams:
     base_url: str | None = None
     """None: OPENAI_BASE_URL, else the client's default."""
@@ -72,9 +80,27 @@ class LlmParams:
     """None: OPS6K_MODEL."""
     temperature: typing.Annotated[float, Within(0.0, 2.0)] = 1.0
     max_output_tokens: Count = 4096
+    """Of one task."""
+    structured: typing.Literal["auto", "on", "off"] = "auto"
+    """A JSON schema goes along; auto: until the endpoint refuses it."""
+    tasks_per_request: typing.Annotated[int, Within(1, 20)] = 1
+    repair: bool = True
+    """What the text checks and the dry run reject goes back once, with the reason."""
+    batch: bool = False
+    """Through /v1/batches: cheaper, within a day."""
     concurrency: Count = 8
     timeout_s: Positive = 120.0
+    requests_per_minute: Positive | None = None
+    """None: as many as the endpoint takes."""
+    tokens_per_minute: Positive | None = None
     max_requests: CountOrNone = 20000
+    """Hard budgets over all runs; None: no limit."""
+    max_tokens: CountOrNone | None = None
+    max_usd: typing.Annotated[float, Within(0.0)] | None = None
+    prices: dict[str, Price] = field(default_factory=dict)
+    """By model."""
+    batch_price: Share = 0.5
+    """Price of a token in a batch, as a share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +286,8 @@ def _typed(kind: object, value: object, place: str) -> object:
     if origin in (typing.Union, types.UnionType):
         return None if value is None else _typed(next(a for a in args if a is not types.NoneType), value, place)
     if origin is typing.Literal:
+        if isinstance(value, bool) and {"on", "off"} <= set(args):
+            value = "on" if value else "off"  # YAML reads the bare words as booleans
         if value not in args:
             raise ParamsError(f"{place}: {value!r} is none of {', '.join(map(str, args))}")
         return value

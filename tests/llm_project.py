@@ -9,13 +9,13 @@ from pathlib import Path
 from ops6k import params as parameters
 from ops6k import store
 from ops6k.fuse.llm import LlmSource
-from ops6k.fuse.llm.client import Patience
+from ops6k.fuse.llm.failure import Patience
 from ops6k.fuse.sources import Wanted, wanted
 from ops6k.params import Params
 from ops6k.records import Candidate, Operator
 
 ROOT = Path(__file__).parent.parent
-QUICK = Patience(first_s=0.01, longest_s=0.3)
+QUICK = Patience(first_s=0.01, longest_s=0.3, slowest_per_minute=6000, poll_s=0.05)
 
 _ALL = ("float32", "bfloat16", "float16")
 _PLAIN = Operator(
@@ -69,3 +69,7 @@ def ask(params: Params, count: int, patience: Patience = QUICK) -> tuple[list[Ca
     source = source_of(params, patience)
     candidates: Iterator[Candidate] = source.propose(many(params, count))
     return list(candidates), {funnel.reason: funnel.count for funnel in source.rejections()}
+
+
+def with_llm(params: Params, **changed: object) -> Params:
+    return replace(params, fuse=replace(params.fuse, llm=replace(params.fuse.llm, **changed)))

@@ -1,7 +1,7 @@
 """The LLM source, against a server that speaks the protocol and misbehaves on demand."""
 
-import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,12 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from llm_project import QUICK, ROOT, ask, llm_project, many, source_of
-from servers.openai_server import ModelServer, running, scripted
+from llm_project import ROOT, ask, llm_project, many, source_of, with_llm
+from servers.openai_server import ModelServer, running
+from servers.scripted import scripted
 
 from ops6k import fuse, store
-from ops6k.errors import EndpointError, ParamsError
+from ops6k.errors import EndpointError, MissingInput, ParamsError
 from ops6k.fuse.llm import dry
+from ops6k.fuse.llm.cache import Answer, AnswerCache
 from ops6k.params import Params
 from ops6k.records import Candidate, candidate_id
 
@@ -36,8 +38,8 @@ def params(tmp_path: Path) -> Params:
     return llm_project(tmp_path / "project")
 
 
-def with_llm(params: Params, **changed: object) -> Params:
-    return replace(params, fuse=replace(params.fuse, llm=replace(params.fuse.llm, **changed)))
+def answers(params: Params) -> list[Answer]:
+    return AnswerCache(params.root / "work" / "answers").journal.rows
 
 
 def test_each_wanted_candidate_comes_once_in_order_with_its_labels_and_origin(server: ModelServer, params: Params) -> None:
@@ -60,8 +62,7 @@ def test_order_holds_although_the_first_answer_comes_last(server: ModelServer, p
     server.faults.append("slow")
     server.slow_s = 0.5
     other = replace(params, root=params.root)
-    for file in (params.root / "work").glob("*.json"):
-        file.unlink()
+    shutil.rmtree(params.root / "work")
     assert ask(other, 8)[0] == undisturbed
 
 
@@ -71,133 +72,32 @@ def test_asking_again_costs_nothing_and_gives_the_same(server: ModelServer, para
     assert len(server.received) == 12
 
 
-def test_a_damaged_answer_on_disk_is_asked_for_again(server: ModelServer, params: Params) -> None:
-    first = ask(params, 4)
-    files = sorted((params.root / "work").glob("*.json"))
-    files[0].write_text('{"request_hash": ')
-    files[1].write_text("[]")
-    assert ask(params, 4) == first
-    assert len(server.received) == 6
+def test_answers_end_up_in_parquet_and_a_damaged_file_is_one_clear_line(server: ModelServer, params: Params) -> None:
+    ask(params, 4)
+    (part,) = (params.root / "work" / "answers").iterdir()
+    assert len(store.read_rows(part, Answer)) == 4
+    part.write_bytes(b"PAR1")
+    with pytest.raises(MissingInput, match=r"answers/.*parquet: not a readable Parquet file"):
+        ask(params, 4)
+    assert len(server.received) == 4
 
 
-@pytest.mark.parametrize("fault", ["429", "500", "cut", "length", "empty_choices", "html", "invalid_json", "not_a_completion"])
-def test_what_may_pass_is_tried_again(server: ModelServer, params: Params, fault: str) -> None:
-    server.faults.append(fault)
-    server.retry_after = "0.05"
-    candidates, rejected = ask(params, 1)
-    assert len(candidates) == 1
-    assert not rejected
-    assert len(server.received) == 2
+@pytest.mark.parametrize("schema", ["ignored", "honoured"])
+def test_several_tasks_in_one_answer_are_told_apart(server: ModelServer, params: Params, schema: str) -> None:
+    server.schema = schema
+    candidates, lacking = ask(with_llm(params, tasks_per_request=4, max_output_tokens=1000), 10)
+    assert not lacking
+    assert [(c.depth, c.dtype) for c in candidates] == [(w.depth, w.dtype) for w in many(params, 10)]
+    assert sorted(request.body["max_completion_tokens"] for request in server.received) == [2000, 4000, 4000]
+    assert len({candidate.candidate_id for candidate in candidates}) == 10
 
 
-def test_a_slow_answer_times_out_and_is_tried_again(server: ModelServer, params: Params) -> None:
-    server.faults.append("slow")
-    server.slow_s = 3.0
-    began = time.monotonic()
-    candidates, _ = ask(with_llm(params, timeout_s=0.4), 1)
-    assert len(candidates) == 1
-    assert time.monotonic() - began < 2.5
-    assert len(server.received) == 2
-
-
-def test_retry_after_holds_back_every_request_for_that_long(server: ModelServer, params: Params) -> None:
-    server.faults.append("429")
-    server.retry_after = "0.8"
-    arrivals: list[float] = []
-
-    def answer(prompt: str) -> str:
-        arrivals.append(time.monotonic())
-        return scripted(prompt)
-
-    server.answer = answer
-    ask(with_llm(params, concurrency=1), 3, replace(QUICK, longest_s=5.0))
-    assert arrivals[1] - arrivals[0] >= 0.8
-    assert arrivals[3] - arrivals[1] < 0.8
-
-
-def test_retry_after_of_an_hour_is_capped(server: ModelServer, params: Params) -> None:
-    server.faults.append("429")
-    server.retry_after = "3600"
-    began = time.monotonic()
-    assert len(ask(params, 1)[0]) == 1
-    assert time.monotonic() - began < 5
-
-
-@pytest.mark.parametrize(("fault", "reason"), [("refusal", "answer/refusal"), ("no_code", "answer/no_code")])
-def test_a_refusal_or_chatter_is_counted_and_never_asked_again(
-    server: ModelServer, params: Params, fault: str, reason: str
-) -> None:
-    server.faults.append(fault)
-    for _ in range(2):
-        candidates, rejected = ask(params, 5)
-        assert len(candidates) == 4
-        assert rejected == {reason: 1}
-    assert len(server.received) == 5
-
-
-def test_an_answer_that_is_always_cut_is_counted_and_kept(server: ModelServer, params: Params) -> None:
-    server.always = "length"
-    for _ in range(2):
-        assert ask(params, 2) == ([], {"answer/cut": 2})
-    assert len(server.received) == 2 * QUICK.nonsense_tries
-
-
-def test_odd_fences_are_read(server: ModelServer, params: Params) -> None:
-    server.always = "wrong_fences"
-    candidates, _ = ask(params, 3)
-    assert all("class Model" in candidate.code and "~~~" not in candidate.code for candidate in candidates)
-    assert len(candidates) == 3
-
-
-def test_a_server_of_the_old_dialect_is_asked_in_it(server: ModelServer, params: Params) -> None:
-    server.always = "only_max_tokens"
-    candidates, _ = ask(with_llm(params, concurrency=1), 3)
-    assert len(candidates) == 3
-    assert ["max_tokens" in request.body for request in server.received] == [False, True, True, True]
-
-
-@pytest.mark.parametrize(
-    ("always", "says", "most_requests"),
-    [
-        ("401", "refuses the key", 1),
-        ("404", "model `scripted` does not exist", 1),
-        ("quota", "quota is used up", 1),
-        ("400", "400", QUICK.give_up),
-        ("500", "500", QUICK.give_up * 3),
-        ("html", "answers nonsense", QUICK.give_up * QUICK.nonsense_tries),
-        ("invalid_json", "answers nonsense", QUICK.give_up * QUICK.nonsense_tries),
-        ("empty_choices", "answers nonsense", QUICK.give_up * QUICK.nonsense_tries),
-    ],
-)
-def test_an_endpoint_of_no_use_is_one_clear_line_soon(
-    server: ModelServer, params: Params, always: str, says: str, most_requests: int
-) -> None:
-    server.always = always
-    with pytest.raises(EndpointError, match=says) as caught:
-        ask(with_llm(params, concurrency=1), 50, replace(QUICK, tries=3))
-    message = str(caught.value)
-    assert message.startswith(f"endpoint {server.url}: ")
-    assert "\n" not in message
-    assert KEY not in message
-    assert len(server.received) <= most_requests
-    assert not list((params.root / "work").glob("*.json"))
-
-
-def test_an_endpoint_that_is_not_there_is_one_clear_line_soon(params: Params) -> None:
-    began = time.monotonic()
-    with pytest.raises(EndpointError, match=r"^endpoint http://127.0.0.1:9/v1: cannot be reached: [^\n]+$"):
-        ask(with_llm(params, base_url="http://somebody:password@127.0.0.1:9/v1"), 50)
-    assert time.monotonic() - began < 10
-
-
-def test_one_request_that_finds_no_answer_costs_only_itself(server: ModelServer, params: Params) -> None:
-    server.faults.extend(["ok", "500", "500", "500"])
-    candidates, rejected = ask(with_llm(params, concurrency=1), 6, replace(QUICK, tries=3))
-    assert len(candidates) == 5
-    assert rejected == {"answer/busy": 1}
-    candidates, rejected = ask(params, 6)
-    assert len(candidates) == 6
-    assert not rejected
+def test_tasks_that_an_answer_lacks_are_counted(server: ModelServer, params: Params) -> None:
+    server.answer = lambda prompt: scripted(prompt).split("\n\n```python")[0]  # the first alone
+    whole = server.answer("exactly 2 operators")
+    candidates, lacking = ask(with_llm(params, tasks_per_request=3), 6)
+    assert whole.count("```") == 2
+    assert (len(candidates), lacking) == (2, {"answer/no_code": 4})
 
 
 def test_the_budget_stops_the_asking_and_a_larger_one_goes_on(server: ModelServer, params: Params) -> None:
@@ -205,19 +105,13 @@ def test_the_budget_stops_the_asking_and_a_larger_one_goes_on(server: ModelServe
     some = list(source.propose(many(params, 12)))
     assert len(some) == len(server.received) == 5
     assert {funnel.reason: funnel.count for funnel in source.rejections()} == {"answer/budget": 7}
-    assert any("budget of 5 requests is spent" in note for note in source.notes())
+    assert any(
+        "budget of 5 requests is spent; raise fuse.llm.max_requests to go on: 7 candidates" in note for note in source.notes()
+    )
     assert len(ask(with_llm(params, max_requests=5), 12)[0]) == 5
     assert len(server.received) == 5
     assert len(ask(with_llm(params, max_requests=12), 12)[0]) == 12
     assert len(server.received) == 12
-
-
-def test_failed_tries_count_towards_the_budget(server: ModelServer, params: Params) -> None:
-    server.faults.extend(["500"] * 4)
-    candidates, rejected = ask(with_llm(params, max_requests=6, concurrency=2), 6)
-    assert len(server.received) == 6
-    assert len(candidates) == 2
-    assert rejected == {"answer/budget": 4}
 
 
 def test_requests_run_together_but_no_more_than_allowed(server: ModelServer, params: Params) -> None:
@@ -261,10 +155,10 @@ def test_a_kill_loses_at_most_what_is_in_flight(server: ModelServer, params: Par
     child.send_signal(how)
     assert child.wait(timeout=20) != 0
     time.sleep(0.3)
-    asked, stored = len(server.received), len(list((params.root / "work").glob("*.json")))
+    asked, stored = len(server.received), len(answers(params))
     assert 9 <= stored < 40
     assert asked - stored <= 4
-    assert len((params.root / "work" / "requests.log").read_text().splitlines()) >= asked
+    assert source_of(params).store.budget.requests >= asked
     candidates, _ = ask(params, 40)
     assert len(candidates) == 40
     assert len(server.received) - asked == 40 - stored
@@ -277,16 +171,16 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
     source = source_of(params)
     candidates = list(source.propose(many(params, 3)))
     assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
-    left = [path.read_text() for path in params.root.rglob("*") if path.is_file()]
-    assert not any(KEY in text for text in [*left, *capfd.readouterr(), str(candidates), *source.notes()])
+    left = [path.read_bytes() for path in params.root.rglob("*") if path.is_file()]
+    assert not any(KEY.encode() in content for content in left)
+    assert not any(KEY in text for text in [*capfd.readouterr(), str(candidates), *source.notes()])
 
 
 def test_a_stored_answer_says_what_it_is_the_answer_to(server: ModelServer, params: Params) -> None:
     (candidate,), _ = ask(params, 1)
-    (file,) = (params.root / "work").glob("*.json")
-    stored = json.loads(file.read_text())
+    (row,) = answers(params)
+    stored = store.to_plain(row)
     sent = server.received[0].body
-    assert stored["request_hash"] == file.stem
     assert stored["prompt_hash"] == candidate.prompt_hash
     assert (stored["model"], stored["temperature"], stored["max_output_tokens"]) == (
         "scripted",
@@ -316,8 +210,9 @@ def test_without_a_model_or_a_key_there_is_one_clear_line(params: Params, monkey
 def test_a_dry_run_shows_a_prompt_and_the_cost_and_asks_nothing(server: ModelServer, params: Params) -> None:
     text = dry(with_llm(params, max_requests=40, max_output_tokens=1000))
     assert "exactly" in text and "class Model(nn.Module)" in text
-    assert "40 requests (budget 40)" in text
+    assert "40 requests for 48 tasks and, at most, as many repairs (budget 40)" in text
     assert "at most 40,000 completion tokens" in text
+    assert "fuse.llm.prices has no price of 'scripted'" in text
     assert not server.received
     assert not (params.root / "work").exists()
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from ops6k.fuse.llm.answers import proposal
+from ops6k.fuse.llm.answers import proposal, proposals
 
 PROGRAM = '''import torch
 import torch.nn as nn
@@ -51,6 +51,7 @@ ANSWERS = {
     "labels in prose": f'ops: ["F.softsign"]\n\n```python\n{PROGRAM}```',
     "structured output": json.dumps({"ops": ["F.softsign"], "code": PROGRAM}),
     "structured output, code in a fence": json.dumps({"ops": ["F.softsign"], "code": f"```python\n{PROGRAM}```"}),
+    "structured output, one of a list": json.dumps({"tasks": [{"ops": ["F.softsign"], "code": PROGRAM}]}),
     "structured output in a fence": "```json\n" + json.dumps({"ops": ["F.softsign"], "code": PROGRAM}) + "\n```",
 }
 
@@ -120,3 +121,13 @@ def test_a_variable_named_ops_stays_in_the_program() -> None:
     found = proposal(f"```python\n{code}```")
     assert found is not None
     assert 'ops = ["a"]' in found.code
+
+
+def test_of_several_tasks_each_is_read_with_its_own_labels() -> None:
+    second = f'# ops: ["F.silu"]\n{OTHER}'
+    fenced = f"Two tasks.\n\n## 1\n```python\n{LABELLED}```\n## 2\n```python\n{second}```\nUse:\n```python\nmodel = Model()\nimport os\n```"
+    tree = {"tasks": [{"ops": ["F.softsign"], "code": PROGRAM}, {"ops": ["F.silu"], "code": OTHER}]}
+    for answer in (fenced, json.dumps(tree), f"```json\n{json.dumps(tree)}\n```"):
+        assert [(one.ops, one.whole) for one in proposals(answer, 2)] == [(("F.softsign",), True), (("F.silu",), True)]
+    assert len(proposals(fenced, 5)) == 2
+    assert proposals("none today", 2) == proposals('{"tasks": [3, null, {}]}', 2) == []

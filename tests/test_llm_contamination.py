@@ -18,6 +18,7 @@ EXAMPLES = [
     code
     for prompt in sorted((ROOT / "prompts").glob("*.j2"))
     for code in re.findall(r"^```python\n(.*?)^```", prompt.read_text(encoding="utf-8"), re.S | re.M)
+    if "{{" not in code  # a place for a candidate's code
 ]
 PARAMS = parameters.load(ROOT / "params.yaml").dedup
 

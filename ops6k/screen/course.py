@@ -96,7 +96,7 @@ class Course:
         if verdict.reason is Reason.OUT_OF_MEMORY and self.step == "run" and not self.retried:
             return self._again()
         self.verdicts.append(verdict)
-        if verdict.reason in (Reason.TOO_FAST, Reason.TOO_SLOW) and self.candidate.round < self.rules.resize_rounds:
+        if verdict.reason in (Reason.TOO_FAST, Reason.TOO_SLOW) and len(self.derived) < self.rules.resize_rounds:
             return self._resize(verdict)
         self.step = "done"
         return None

@@ -5,9 +5,7 @@ and in another shell: OPENAI_BASE_URL=http://127.0.0.1:8099/v1 OPS6K_MODEL=scrip
 """
 
 import argparse
-import hashlib
 import json
-import random
 import re
 import threading
 import time
@@ -17,9 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from .openai_batches import Batches
+from .scripted import scripted, structured
+
 FAULTS = (
     "ok", "429", "quota", "500", "401", "404", "400", "slow", "cut", "length", "invalid_json", "html", "not_a_completion",
-    "empty_choices", "refusal", "no_code", "wrong_fences", "only_max_tokens",
+    "empty_choices", "refusal", "no_code", "wrong_fences", "only_max_tokens", "broken_code", "wrong_label", "huge",
 )  # fmt: skip
 """Ways to answer one request; `cut` closes the connection in the middle, `length` stops at the token limit."""
 
@@ -31,17 +32,25 @@ class Received:
 
 
 class ModelServer(ThreadingHTTPServer):
-    """Answers the i-th request in the i-th way of `faults`, later ones as `always` says."""
+    """Answers the i-th request in the i-th way of `faults`, later ones as `always` says.
+
+    schema: what becomes of a JSON schema: ignored, honoured, or refused with a 400. per_second: more requests in any second
+    get a 429 that does not say how long to wait.
+    """
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(
-        self, port: int = 0, *, faults: Iterable[str] = (), always: str = "ok", slow_s: float = 5.0, retry_after: str = "1"
-    ) -> None:
+        self, port: int = 0, *, faults: Iterable[str] = (), always: str = "ok", slow_s: float = 5.0, retry_after: str = "1",
+        schema: str = "ignored", per_second: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(("127.0.0.1", port), _Handler)
         self.faults, self.always, self.slow_s, self.retry_after = deque(faults), always, slow_s, retry_after
+        self.schema, self.per_second = schema, per_second
+        self.let_in: deque[float] = deque()
         self.answer: Callable[[str], str] = scripted
+        self.batches = Batches(lambda body: json.loads(_completion(body, self.text(body))))
         self.received: list[Received] = []
         self.together = self.most_together = 0
         self.lock = threading.Lock()
@@ -49,6 +58,21 @@ class ModelServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def text(self, body: dict[str, object]) -> str:
+        text = self.answer(body["messages"][-1]["content"])
+        return structured(text) if self.schema == "honoured" and "response_format" in body else text
+
+    def lets_in(self) -> bool:
+        """Whether one more request keeps to `per_second`; counts it then."""
+        now = time.monotonic()
+        with self.lock:
+            while self.let_in and self.let_in[0] < now - 1:
+                self.let_in.popleft()
+            if self.per_second is not None and len(self.let_in) >= self.per_second:
+                return False
+            self.let_in.append(now)
+            return True
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Clients that go away are part of the tests."""
@@ -79,17 +103,24 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(
                 200, {"object": "list", "data": [{"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}]}
             )
+        elif (found := self.server.batches.get(self.path)) is not None:
+            self._send(200, found, "application/json")
         else:
             self._error(404, "no such path")
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path in ("/v1/files", "/v1/batches"):
+            return self._send(200, self.server.batches.post(self.path, content), "application/json")
+        body = json.loads(content)
         if self.path != "/v1/chat/completions":
             return self._error(404, "no such path")
         server = self.server
         with server.lock:
             server.received.append(Received({name.lower(): value for name, value in self.headers.items()}, body))
             fault = server.faults.popleft() if server.faults else server.always
+            if fault == "ok" and "response_format" in body and server.schema == "refused":
+                fault = "no_schema"
             server.together += 1
             server.most_together = max(server.most_together, server.together)
         try:
@@ -99,7 +130,9 @@ class _Handler(BaseHTTPRequestHandler):
                 server.together -= 1
 
     def _answer(self, fault: str, body: dict[str, object]) -> None:
-        text = self.server.answer(body["messages"][-1]["content"])
+        text = self.server.text(body)
+        if fault == "ok" and not self.server.lets_in():
+            return self._error(429, "Rate limit reached")
         match fault:
             case "429":
                 self._error(429, "slow down", {"Retry-After": self.server.retry_after})
@@ -131,6 +164,16 @@ class _Handler(BaseHTTPRequestHandler):
             case "wrong_fences":
                 program = text.split("```python\n")[1].split("```")[0]
                 self._send(200, _completion(body, f"Sure! Here it is:\n\n~~~~py title=task.py\n{program}"), "application/json")
+            case "broken_code":
+                self._send(
+                    200, _completion(body, text.replace("def forward(self, x):", "def forward(self, x:")), "application/json"
+                )
+            case "wrong_label":
+                self._send(200, _completion(body, text.replace('# ops: ["', '# ops: ["F.relu6", "')), "application/json")
+            case "huge":
+                self._send(200, _completion(body, re.sub(r"^ROWS = \d+", "ROWS = 9000000", text, flags=re.M)), "application/json")
+            case "no_schema":
+                self._error(400, "response_format of type json_schema is not supported by this model")
             case "only_max_tokens" if "max_tokens" not in body:
                 self._error(400, "Unsupported parameter: 'max_completion_tokens'")
             case _:
@@ -171,73 +214,6 @@ def _completion(body: dict[str, object], text: str | None, *, finish: str = "sto
         "usage": usage,
     }
     return json.dumps(whole).encode()
-
-
-_ELEMENTWISE = (
-    "F.silu",
-    "F.gelu",
-    "F.softsign",
-    "F.mish",
-    "F.softplus",
-    "F.elu",
-    "torch.sin",
-    "torch.atan",
-    "torch.tanh",
-    "torch.asinh",
-)
-_MODULES = {
-    "nn.Linear": "nn.Linear(width, width, dtype=DTYPE)",
-    "nn.LayerNorm": "nn.LayerNorm(width, dtype=DTYPE)",
-    "nn.RMSNorm": "nn.RMSNorm(width, dtype=DTYPE)",
-}
-
-
-def scripted(prompt: str) -> str:
-    """An answer with a sound task of our own: a chain of the depth, dtype and size that the prompt asks for, not its operators."""
-    draw = random.Random(hashlib.sha256(prompt.encode()).digest())
-    depth = int(_found(r"exactly (\d) operator", prompt, "3"))
-    dtype = _found(r"outputs: (\w+)", prompt, "float32")
-    labels = draw.sample(_ELEMENTWISE, max(0, depth - draw.randint(1, 3))) if depth > 1 else []
-    labels += draw.sample(sorted(_MODULES), min(3, depth - len(labels)))
-    labels += draw.sample([label for label in _ELEMENTWISE if label not in labels], depth - len(labels))
-    draw.shuffle(labels)
-    width = draw.choice((192, 256, 320, 384))
-    rows = _rows(prompt, width, depth, 4 if dtype == "float32" else 2)
-    return f"```python\n# ops: {json.dumps(labels)}\n{_program(labels, rows, width, dtype)}```\n"
-
-
-def _found(pattern: str, text: str, default: str) -> str:
-    match = re.search(pattern, text)
-    return match[1].replace(",", "") if match else default
-
-
-def _rows(prompt: str, width: int, depth: int, item_bytes: int) -> int:
-    """Rows that keep to the bytes and the FLOP that the prompt names, whichever is reached first."""
-    megabytes, gigaflops = (
-        float(_found(r"about ([\d.,]+) MB", prompt, "50")),
-        float(_found(r"about ([\d.,]+) GFLOP", prompt, "0.2")),
-    )
-    by_bytes = megabytes * 1e6 / (2 * depth * width * item_bytes)
-    return max(64, int(min(by_bytes, gigaflops * 1e9 / (2 * width * width))))
-
-
-def _program(labels: list[str], rows: int, width: int, dtype: str) -> str:
-    made, calls = [], []
-    for number, label in enumerate(labels):
-        if label in _MODULES:
-            made.append(f"self.part{number} = {_MODULES[label].replace('DTYPE', f'torch.{dtype}')}")
-            made += [f"nn.init.uniform_(self.part{number}.weight, 0.4, 1.6)"] if label != "nn.Linear" else []
-            made += [f"nn.init.normal_(self.part{number}.bias)"] if label == "nn.LayerNorm" else []
-            calls.append(f"x = self.part{number}(x)")
-        else:
-            calls.append(f"x = {label}(x)")
-    indent = "\n        "
-    return (
-        f"import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\nROWS = {rows}\nWIDTH = {width}\n\n\n"
-        f"class Model(nn.Module):\n    def __init__(self, width):\n        super().__init__(){indent}{indent.join(made)}\n\n"
-        f"    def forward(self, x):{indent}{indent.join(calls)}{indent}return x\n\n\n"
-        f"def get_inputs():\n    return [torch.randn(ROWS, WIDTH).to(torch.{dtype})]\n\n\ndef get_init_inputs():\n    return [WIDTH]\n"
-    )
 
 
 def main() -> None:

@@ -51,12 +51,26 @@ def proposal(text: str) -> Proposal | None:
     programs = [body for language, body in blocks if language != "json" and _CODE_LINE.search(body)]
     for language, body in reversed(blocks):
         tree = _json_object(body.strip()) if language in ("json", "") else None
-        if tree is not None and "code" in tree:
+        if tree is not None and ("code" in tree or "tasks" in tree):
             return _from_json(tree)
     code = _best(programs) if programs else (None if blocks else _bare(text))
     if code is None:
         return None
     return Proposal(_tidy(code), _labels(code) or _labels(text) or _labels_in_json(blocks))
+
+
+def proposals(text: str, count: int) -> list[Proposal]:
+    """The tasks of one answer that was asked for `count` of them, in order; fewer where fewer are there."""
+    if count == 1:
+        return [found for found in [proposal(text)] if found is not None]
+    text = _THOUGHT.sub("", text.replace("\r\n", "\n")).strip()
+    fenced = [(match["language"].lower(), textwrap.dedent(match["body"])) for match in _FENCE.finditer(text)]
+    for tree in (_json_object(body.strip()) for body in (text, *(body for language, body in fenced if language in ("json", "")))):
+        if tree is not None and isinstance(tree.get("tasks"), list):
+            return [found for task in tree["tasks"] if (found := _from_json(task)) is not None][:count]
+    found = [Proposal(_tidy(body), _labels(body)) for language, body in fenced if language != "json" and _CODE_LINE.search(body)]
+    whole = [one for one in found if one.whole]
+    return whole[:count] or [one for one in [proposal(text)] if one is not None]
 
 
 def _best(programs: list[str]) -> str:
@@ -123,8 +137,12 @@ def _json_object(text: str) -> dict[str, object] | None:
     return tree if isinstance(tree, dict) else None
 
 
-def _from_json(tree: dict[str, object]) -> Proposal | None:
-    """Structured output: {"ops": [...], "code": "..."}, the code perhaps in a fence of its own."""
+def _from_json(tree: object) -> Proposal | None:
+    """Structured output: {"ops": [...], "code": "..."} or the last of {"tasks": [...]}, the code perhaps in a fence of its own."""
+    if not isinstance(tree, dict):
+        return None
+    if isinstance(tree.get("tasks"), list):
+        return next((found for task in reversed(tree["tasks"]) if (found := _from_json(task)) is not None), None)
     code = tree.get("code")
     if not isinstance(code, str) or not code.strip():
         return None

@@ -1,13 +1,9 @@
-"""Answers on disk, one file a request, so that nothing is paid twice; and the count of requests sent, so that a budget holds.
+"""Raw answers on disk, so that nothing is paid twice."""
 
-A kill loses at most what is in flight: an answer's file appears whole, a request is counted before it is sent.
-"""
-
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ops6k import store
+from ops6k.fuse.llm.journal import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +11,24 @@ class Answer:
     """One raw answer, as stored."""
 
     request_hash: str
+    number: int
+    """Of the try (ops6k.fuse.llm.budget.Charge)."""
     model: str
     temperature: float
     max_output_tokens: int
+    structured: bool
+    """A JSON schema was sent along."""
+    batch: bool
     prompt_hash: str
+    prompt_version: str
     finish: str
     """As the endpoint says: stop, length (cut), content_filter, ..."""
+    settled: bool
+    """False: it was cut, and the request asked again."""
     prompt_tokens: int | None
     completion_tokens: int | None
-    latency_s: float
+    latency_s: float | None
+    """None for a part of a batch."""
     text: str
     refusal: str | None
 
@@ -32,27 +37,13 @@ class AnswerCache:
     """The answers in a folder. Delete it to ask for everything anew."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._ledger = folder / "requests.log"
-        self.sent = len(self._ledger.read_bytes().splitlines()) if self._ledger.exists() else 0
-        """Requests sent so far, over all runs."""
-
-    def path(self, request_hash: str) -> Path:
-        return self.folder / f"{request_hash}.json"
+        self.journal = Journal(folder, Answer)
+        self._settled = {answer.request_hash: answer for answer in self.journal.rows if answer.settled}
 
     def get(self, request_hash: str) -> Answer | None:
-        """The stored answer; None where there is none or its file is damaged (then it is asked for again)."""
-        try:
-            return store.from_plain(Answer, json.loads(self.path(request_hash).read_text(encoding="utf-8")))
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
-            return None
+        return self._settled.get(request_hash)
 
     def put(self, answer: Answer) -> None:
-        store.write_json(self.path(answer.request_hash), store.to_plain(answer))
-
-    def count(self, request_hash: str) -> None:
-        """Notes one request in the ledger, before it is sent: what is in flight when a kill comes has cost money too."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with self._ledger.open("a", encoding="utf-8") as ledger:
-            ledger.write(f"{request_hash}\n")
-        self.sent += 1
+        self.journal.append(answer)
+        if answer.settled:
+            self._settled[answer.request_hash] = answer

@@ -8,62 +8,25 @@ has answered nothing but nonsense. The client library's own retries are off: it 
 import asyncio
 import os
 import random
-import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from ops6k.errors import EndpointError, ParamsError
+from ops6k.fuse.llm import batches
+from ops6k.fuse.llm.budget import Budget
 from ops6k.fuse.llm.cache import Answer, AnswerCache
+from ops6k.fuse.llm.failure import Failure, Lack, Patience, broken, fatal, not_connected, refused
+from ops6k.fuse.llm.journal import Journal
+from ops6k.fuse.llm.pace import Pace
 from ops6k.fuse.llm.requests import Request
-from ops6k.fuse.llm.wire import Dialect, answer, body, retry_after_s
+from ops6k.fuse.llm.wire import Dialect, Sent, answer, body
 from ops6k.params import LlmParams
 
 if TYPE_CHECKING:
     from openai import APIStatusError
-
-_SECRET = re.compile(r"\b(sk|hf)[-_][\w-]{8,}")
-
-
-class Lack(StrEnum):
-    """Why a request has no answer."""
-
-    BUDGET = "answer/budget"
-    UNREACHABLE = "answer/unreachable"
-    BUSY = "answer/busy"
-    """Time-outs, 429 and 5xx to the end of patience."""
-    NONSENSE = "answer/nonsense"
-    """Not JSON, or without a choice."""
-    DECLINED = "answer/declined"
-    """The endpoint would not take this request (400, 413, 422)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to go on trying."""
-
-    tries: int = 8
-    """Of one request, on time-outs, 429, 5xx and broken connections."""
-    nonsense_tries: int = 3
-    """Of one request, on nonsense, cut answers, and an endpoint that was never reached."""
-    give_up: int = 3
-    """Requests in a row without an answer after which the endpoint is given up."""
-    first_s: float = 0.5
-    """First pause; doubles with every try, less up to half at random."""
-    longest_s: float = 60.0
-    """No pause is longer, whatever Retry-After says."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    lack: Lack
-    message: str
-    wait_s: float | None = None
-    """As Retry-After asks."""
 
 
 def model_of(llm: LlmParams) -> str:
@@ -74,17 +37,34 @@ def model_of(llm: LlmParams) -> str:
     return model
 
 
-class Endpoint:
-    """Answers of one endpoint, from the cache where it has them. Lives in one event loop, inside `opened()`."""
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What is kept over all runs."""
 
-    def __init__(self, llm: LlmParams, cache: AnswerCache, *, patience: Patience, seed: int) -> None:
-        self.llm, self.cache, self.patience = llm, cache, patience
+    cache: AnswerCache
+    budget: Budget
+    batches: Journal[batches.Batch]
+
+    def fold(self) -> None:
+        """Everything to Parquet."""
+        for journal in (self.cache.journal, self.budget.journal, self.batches):
+            journal.fold()
+
+
+class Endpoint:
+    """Answers of one endpoint, from the store where it has them. Lives in one event loop, inside `opened()`."""
+
+    def __init__(self, llm: LlmParams, store: Store, *, patience: Patience, seed: int) -> None:
+        self.llm, self.store, self.patience = llm, store, patience
         self._jitter = random.Random(seed)
         self._dialect = Dialect()
         self._slots = asyncio.Semaphore(llm.concurrency)
+        self._requests = Pace(llm.requests_per_minute, patience.slowest_per_minute)
+        self._tokens = Pace(llm.tokens_per_minute, patience.slowest_per_minute * llm.max_output_tokens)
         self._closed_until = 0.0
         self._in_a_row = 0
         self._broken: EndpointError | None = None
+        self._without: dict[str, Lack] = {}
         self.reached = False
         """The endpoint has answered at least once."""
 
@@ -103,11 +83,16 @@ class Endpoint:
             self._client: AsyncOpenAI = client
             yield self
 
+    async def fetch(self, requests: Sequence[Request]) -> None:
+        """Gets what is not stored through a batch; `answer` finds it. Hours, as a rule; a killed run picks its batch up again."""
+        desk = batches.Desk(self._client, self.store.cache, self.store.budget, self.store.batches, self.patience)
+        self._without |= await desk.fetch(requests)
+
     async def answer(self, request: Request) -> Answer | Lack:
         """Stored or new. Raises EndpointError once the endpoint as a whole is of no use."""
-        stored = self.cache.get(request.hash)
-        if stored is not None:
-            return stored
+        found = self.store.cache.get(request.hash) or self._without.get(request.hash)
+        if found is not None:
+            return found
         async with self._slots:
             return await self._ask_patiently(request)
 
@@ -116,30 +101,62 @@ class Endpoint:
         while True:
             if self._broken is not None:
                 raise self._broken
-            if self.cache.sent >= self.llm.max_requests:
-                return Lack.BUDGET
-            await self._wait_while_closed()
-            self.cache.count(request.hash)
-            came = await self._ask(request)
+            came = await self._try(request)
+            if came is Lack.BUDGET:
+                return came
             tried += 1
-            if isinstance(came, Answer) and (came.finish != "length" or tried >= self.patience.nonsense_tries):
-                return self._accept(came)
-            if isinstance(came, _Failure) and tried >= self._tries(came.lack):
+            if isinstance(came, Answer):
+                came = self._keep(replace(came, settled=came.finish != "length" or tried >= self.patience.nonsense_tries))
+                if came.settled:
+                    return came
+            elif tried >= self.patience.tries_of(came.lack, reached=self.reached):
                 return self._fail(came)
-            await self._pause(tried, came.wait_s if isinstance(came, _Failure) else None)
+            await asyncio.sleep(self.patience.backoff_s(tried, self._jitter.random()))
 
-    def _tries(self, lack: Lack) -> int:
-        if lack is Lack.DECLINED:
-            return 1
-        never_there = lack is Lack.UNREACHABLE and not self.reached
-        return self.patience.nonsense_tries if never_there or lack is Lack.NONSENSE else self.patience.tries
+    async def _try(self, request: Request) -> Answer | Failure | Lack:
+        """One try, reserved before and charged after."""
+        budget = self.store.budget
+        number = await budget.reserve(request)
+        if number is None:
+            return Lack.BUDGET
+        try:
+            await self._wait_turn(request)
+            if self._broken is not None:
+                budget.settle(number, 0, 0)
+                raise self._broken
+            began = time.monotonic()
+            came = await self._ask(request, number)
+        finally:
+            budget.leave(number)
+        if isinstance(came, Failure):
+            budget.settle(number, *((0, 0) if came.is_free else (None, None)))
+            self._slow(came, began)
+        return came
 
-    def _accept(self, answer: Answer) -> Answer:
-        self.cache.put(answer)
+    async def _wait_turn(self, request: Request) -> None:
+        now = time.monotonic()
+        await asyncio.sleep(max(self._requests.take(1, now), self._tokens.take(request.likely_tokens, now)))
+        while (wait_s := self._closed_until - time.monotonic()) > 0:
+            await asyncio.sleep(wait_s)
+
+    def _slow(self, failure: Failure, began: float) -> None:
+        """A 429 slows all requests, and Retry-After holds all of them back; a pause of our own holds only one."""
+        now = time.monotonic()
+        if failure.is_limit:
+            self._requests.slow(began, now)
+            self._tokens.slow(began, now)
+        if failure.wait_s is not None:
+            self._closed_until = max(self._closed_until, now + min(failure.wait_s, self.patience.longest_s))
+
+    def _keep(self, answer: Answer) -> Answer:
+        self.store.cache.put(answer)
+        self.store.budget.settle(answer.number, answer.prompt_tokens, answer.completion_tokens)
+        self._requests.quicken()
+        self._tokens.quicken()
         self._in_a_row = 0
         return answer
 
-    def _fail(self, failure: _Failure) -> Lack:
+    def _fail(self, failure: Failure) -> Lack:
         self._in_a_row += 1
         never_there = failure.lack is Lack.UNREACHABLE and not self.reached
         if never_there or self._in_a_row >= self.patience.give_up:
@@ -148,61 +165,35 @@ class Endpoint:
 
     def _break(self, message: str) -> EndpointError:
         """The error that ends the run, and every request that still waits."""
-        self._broken = EndpointError(f"endpoint {self._address()}: {self._one_line(message)}")
+        self._broken = broken(str(self._client.base_url), message)
         return self._broken
 
-    async def _wait_while_closed(self) -> None:
-        while (wait_s := self._closed_until - time.monotonic()) > 0:
-            await asyncio.sleep(wait_s)
-
-    async def _pause(self, tried: int, wait_s: float | None) -> None:
-        """Retry-After holds back all requests, a pause of our own only this one."""
-        backoff_s = self.patience.first_s * 2 ** (tried - 1) * self._jitter.uniform(0.5, 1)
-        if wait_s is not None:
-            self._closed_until = max(self._closed_until, time.monotonic() + min(wait_s, self.patience.longest_s))
-        await asyncio.sleep(min(backoff_s, self.patience.longest_s))
-
-    async def _ask(self, request: Request) -> Answer | _Failure:
+    async def _ask(self, request: Request, number: int) -> Answer | Failure:
         """One request over the wire. Raises EndpointError for what no later try mends."""
         import openai
 
         dialect, began = self._dialect, time.monotonic()
+        sent = Sent(number, dialect.sends_schema(request))
         try:
             raw = await self._client.chat.completions.with_raw_response.create(**body(request, dialect))
-            self.reached = True
-            latency_s = round(time.monotonic() - began, 3)
-            return answer(raw.content, request, latency_s) or _Failure(Lack.NONSENSE, f"answers nonsense: {raw.content[:80]!r}")
         except openai.APITimeoutError:
-            return _Failure(Lack.BUSY, f"no answer within {self.llm.timeout_s:g} s (fuse.llm.timeout_s)")
+            return Failure(Lack.BUSY, f"no answer within {self.llm.timeout_s:g} s (fuse.llm.timeout_s)")
         except openai.APIConnectionError as error:
-            return _Failure(Lack.UNREACHABLE, f"cannot be reached: {error.__cause__ or error}")
+            return not_connected(error)
         except openai.APIStatusError as error:
             self.reached = True
-            return self._refused(error, dialect)
+            return self._refused(error, dialect, request)
+        self.reached = True
+        latency_s = round(time.monotonic() - began, 3)
+        return answer(raw.content, request, sent, latency_s) or Failure(Lack.NONSENSE, f"answers nonsense: {raw.content[:80]!r}")
 
-    def _refused(self, error: "APIStatusError", dialect: Dialect) -> _Failure:
-        code, said = error.status_code, f"{error.status_code} {error.message}"
-        if code in (401, 403):
-            raise self._break(f"refuses the key: {said}; set OPENAI_API_KEY")
-        if code == 404:
-            raise self._break(f"does not know the model or the path: {said}; see fuse.llm.model and fuse.llm.base_url")
-        if code == 429 and error.code == "insufficient_quota":
-            raise self._break(f"the account's quota is used up: {said}")
-        if code in (408, 409, 429) or code >= 500:
-            return _Failure(Lack.BUSY, said, retry_after_s(error))
-        other = dialect.after(error.message)
-        if code == 400 and other is not None:
-            # Requests in flight complain about the dialect that the first complaint has already changed.
-            self._dialect = other if self._dialect is dialect else self._dialect
-            return _Failure(Lack.BUSY, said)
-        return _Failure(Lack.DECLINED, said)
-
-    def _address(self) -> str:
-        """Scheme, host and path: a URL may carry a password."""
-        url = urlsplit(str(self._client.base_url))
-        return f"{url.scheme}://{url.hostname}{f':{url.port}' if url.port else ''}{url.path}".rstrip("/")
-
-    def _one_line(self, message: str) -> str:
-        key = os.environ.get("OPENAI_API_KEY")
-        message = message.replace(key, "***") if key else message
-        return _SECRET.sub("***", " ".join(message.split()))[:300]
+    def _refused(self, error: "APIStatusError", dialect: Dialect, request: Request) -> Failure:
+        hopeless, failure = fatal(error), refused(error)
+        if hopeless is not None:
+            raise self._break(hopeless)
+        other = dialect.after(error.message, request.structured) if error.status_code == 400 else None
+        if other is None:
+            return failure
+        # Requests in flight complain about the dialect that the first complaint has already changed.
+        self._dialect = other if self._dialect is dialect else self._dialect
+        return replace(failure, lack=Lack.BUSY)

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from ops6k import store
 from ops6k import target as targets
-from ops6k.errors import MissingInput, ParamsError
+from ops6k.errors import MissingInput
 from ops6k.fuse.llm.requests import Prompt
+from ops6k.fuse.llm.templates import Templates
 from ops6k.fuse.sources import Wanted
 from ops6k.labels import CONTAINERS, SHAPE, key
 from ops6k.params import Params
-from ops6k.records import Operator
+from ops6k.records import Candidate, Operator, Outcome, Reason
 
 _LIBRARIES = ("torch", "transformers")
 
@@ -36,8 +37,15 @@ _STARTS = (0.7548776662466927, 0.5698402909980532, 0.3247179572447460, 0.8191725
 class Brief:
     """What one prompt asks for."""
 
+    wanted: Wanted
     operators: tuple[Operator, ...]
+    aim_ms: float
+    """Eager run time that was asked for."""
     prompt: Prompt
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(operator.name for operator in self.operators)
 
 
 class Deck:
@@ -76,7 +84,8 @@ class Briefs:
         self._category = {key(operator.name): operator.category for operator in usable}
         self._drawable = [operator for operator in usable if _is_drawable(operator)]
         self._decks: dict[tuple[bool, str], Deck] = {}
-        self._templates = _Templates(params.path("prompts"))
+        self._templates = Templates(params.path("prompts"))
+        self._version = store.files_hash(params.path("prompts"))
         self._system = self._templates.render(
             "system.j2",
             window_ms=params.screen.window_ms,
@@ -100,7 +109,31 @@ class Briefs:
             megabytes=_two_digits(aim_ms * self.target.bandwidth_gbs),
             gigaflops=_two_digits(aim_ms * self.target.rate(wanted.dtype) / 1e12),
         )
-        return Brief(operators, Prompt(self._system, user))
+        return Brief(wanted, operators, aim_ms, self._prompt(user))
+
+    def together(self, briefs: Sequence[Brief]) -> Prompt:
+        """One prompt for all of them."""
+        if len(briefs) == 1:
+            return briefs[0].prompt
+        return self._prompt(self._templates.render("several.j2", texts=[brief.prompt.user.strip() for brief in briefs]))
+
+    def again(self, brief: Brief, candidate: Candidate, reason: Reason, message: str) -> Prompt:
+        """The prompt that quotes why a candidate was rejected: resize.j2 for one out of range, else repair.j2."""
+        return self._prompt(
+            self._templates.render(
+                "resize.j2" if reason.outcome is Outcome.OUT_OF_RANGE else "repair.j2",
+                asked=brief.prompt.user.strip(),
+                ops=candidate.ops,
+                code=candidate.code.strip(),
+                reason=reason.value,
+                message=message,
+                aim_ms=_two_digits(brief.aim_ms),
+                memory_gib=self.params.screen.memory_gib,
+            )
+        )
+
+    def _prompt(self, user: str) -> Prompt:
+        return Prompt(self._system, user, self._version)
 
     def categories(self, ops: Sequence[str]) -> tuple[str, ...]:
         """Categories of labels, each once; a label that was not harvested has none."""
@@ -164,25 +197,3 @@ def _place(wanted: Wanted, position: int) -> float:
 def _two_digits(value: float) -> str:
     """72,000 for 71,873.2; 0.24 for 0.2401."""
     return f"{float(f'{value:.2g}'):,.10g}"
-
-
-class _Templates:
-    def __init__(self, folder: Path) -> None:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-        self.folder = folder
-        self._environment = Environment(
-            loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-        )
-
-    def render(self, name: str, **values: object) -> str:
-        """The text; raises MissingInput without the file, ParamsError where the template is wrong."""
-        from jinja2 import TemplateError, TemplateNotFound
-
-        try:
-            return self._environment.get_template(name).render(values).strip() + "\n"
-        except TemplateNotFound:
-            raise MissingInput(f"{self.folder / name}: no such template") from None
-        except TemplateError as error:
-            line = f" line {error.lineno}" if getattr(error, "lineno", None) else ""
-            raise ParamsError(f"{self.folder / name}{line}: {error.message}") from None

@@ -17,14 +17,36 @@ class Dialect:
 
     length_key: str = "max_completion_tokens"
     with_temperature: bool = True
+    with_schema: bool = True
+    """Where the request leaves it open (structured: auto)."""
 
-    def after(self, complaint: str) -> "Dialect | None":
-        """The dialect to try after a 400; None where the complaint is about something else."""
+    def after(self, complaint: str, structured: str) -> "Dialect | None":
+        """The dialect to try after a 400; None where there is none left. Endpoints word their refusal of a schema in many ways."""
         if self.length_key == "max_completion_tokens" and self.length_key in complaint:
             return replace(self, length_key="max_tokens")
         if self.with_temperature and "temperature" in complaint:
             return replace(self, with_temperature=False)
+        if self.with_schema and structured == "auto":
+            return replace(self, with_schema=False)
         return None
+
+    def sends_schema(self, request: Request) -> bool:
+        return request.structured == "on" or (request.structured == "auto" and self.with_schema)
+
+
+_TASK = {
+    "type": "object",
+    "properties": {"ops": {"type": "array", "items": {"type": "string"}}, "code": {"type": "string"}},
+    "required": ["ops", "code"],
+    "additionalProperties": False,
+}
+_TASKS = {
+    "type": "object",
+    "properties": {"tasks": {"type": "array", "items": _TASK}},
+    "required": ["tasks"],
+    "additionalProperties": False,
+}
+_FORMAT = {"type": "json_schema", "json_schema": {"name": "tasks", "strict": True, "schema": _TASKS}}
 
 
 def body(request: Request, dialect: Dialect) -> dict[str, object]:
@@ -36,10 +58,22 @@ def body(request: Request, dialect: Dialect) -> dict[str, object]:
     }
     if dialect.with_temperature:
         fields["temperature"] = request.temperature
+    if dialect.sends_schema(request):
+        fields["response_format"] = _FORMAT
     return fields
 
 
-def answer(content: bytes, request: Request, latency_s: float) -> Answer | None:
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How a request went out."""
+
+    number: int
+    """Of the try."""
+    structured: bool
+    batch: bool = False
+
+
+def answer(content: bytes, request: Request, sent: Sent, latency_s: float | None) -> Answer | None:
     """The answer in a reply's bytes; None for nonsense. Read by hand: servers leave out fields that the library's types need."""
     try:
         tree = json.loads(content)
@@ -52,11 +86,16 @@ def answer(content: bytes, request: Request, latency_s: float) -> Answer | None:
         return None
     return Answer(
         request_hash=request.hash,
+        number=sent.number,
         model=request.model,
         temperature=request.temperature,
         max_output_tokens=request.max_output_tokens,
+        structured=sent.structured,
+        batch=sent.batch,
         prompt_hash=request.prompt.hash,
+        prompt_version=request.prompt.version,
         finish=str(choice.get("finish_reason") or "stop"),
+        settled=True,
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         latency_s=latency_s,
