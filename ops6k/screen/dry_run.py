@@ -51,8 +51,6 @@ class DryRun:
     """Arguments with a tensor that no operator reads."""
     unused_state: tuple[str, ...]
     """Parameters that no operator reads."""
-    shape_coupled: bool
-    """One more row of input changes more than the outputs' first axis, or cannot be run."""
     calls: Watch
     """What forward called."""
 
@@ -69,16 +67,13 @@ def dry_run_code(code: str, target: Target, ops: tuple[str, ...] = ()) -> DryRun
 def dry_run(task: Loaded, init_inputs: list, target: Target, ops: tuple[str, ...] = ()) -> DryRun | Finding:
     """The dry run of a loaded task; never raises for what the task does. init_inputs: real, as the task gives them. ops: labels,
     of which those of transformers name helpers that are called as one."""
-    # A list of numbers as an index becomes a real tensor inside torch; other real tensors are caught by their device.
-    symbols = ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
-    with FakeTensorMode(shape_env=symbols, allow_non_fake_inputs=True) as fake, torch.no_grad():
+    with _fake_mode() as fake, torch.no_grad():
         given = _fake_inputs(task)
         if isinstance(given, Finding):
             return given
         init_inputs = tree_map_only(torch.Tensor, fake.from_tensor, init_inputs)
         calls = Watch()
         traced = attempt(lambda: _trace(task, init_inputs, given, lambda: on(calls, task, ops)))
-        larger = attempt(lambda: _one_row_more(task, init_inputs, given))
     if isinstance(traced, Finding):
         return _lazy(traced)
     graph, state_names, output = traced
@@ -100,10 +95,34 @@ def dry_run(task: Loaded, init_inputs: list, target: Target, ops: tuple[str, ...
         unused_arguments=tuple(
             i for node, (i, leaf) in zip(arguments, leaves, strict=True) if not node.users and isinstance(leaf, torch.Tensor)
         ),
-        shape_coupled=isinstance(larger, Finding) or not _only_rows_differ(tensors, larger),
         unused_state=tuple(name for name, node in zip(state_names, state, strict=True) if not node.users),
         calls=calls,
     )
+
+
+def shape_coupled(task: Loaded, init_inputs: list, found: DryRun) -> bool:
+    """Whether one more row of input changes more than the outputs' first axis, or cannot be run: such a task has one size.
+
+    As dear as the dry run itself, and nobody who only fits sizes needs it. Scalars and outputs without the batch axis may stay.
+    """
+    with _fake_mode() as fake, torch.no_grad():
+        given = _fake_inputs(task)
+        if isinstance(given, Finding):
+            return True
+        init_inputs = tree_map_only(torch.Tensor, fake.from_tensor, init_inputs)
+        larger = attempt(lambda: _one_row_more(task, init_inputs, given))
+    return isinstance(larger, Finding) or list(map(_but_first, larger)) != list(map(_but_first, found.output_shapes))
+
+
+def _but_first(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The number of axes, and their sizes but for the first."""
+    return len(shape), *shape[1:]
+
+
+def _fake_mode() -> FakeTensorMode:
+    symbols = ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
+    # A list of numbers as an index becomes a real tensor inside torch; other real tensors are caught by their device.
+    return FakeTensorMode(shape_env=symbols, allow_non_fake_inputs=True)
 
 
 def _fake_inputs(task: Loaded) -> list | Finding:
@@ -134,9 +153,7 @@ def _trace(
     task: Loaded, init_inputs: list, arguments: list, watched: Callable[[], AbstractContextManager]
 ) -> tuple[Graph, list[str], object] | Finding:
     """The ATen graph of forward, names of the state and fake output."""
-    with patch.object(torch.nn.Module, "_apply", _apply_anew):
-        model = task.model(*init_inputs).eval()
-    state = {name: _moved(tensor) for name, tensor in (*model.named_parameters(), *model.named_buffers())}
+    model, state = _model(task, init_inputs)
     remembers = remembered(task, model)
     outputs = []
 
@@ -152,23 +169,23 @@ def _trace(
     return graph, list(state), outputs[0]
 
 
-def _one_row_more(task: Loaded, init_inputs: list, arguments: list) -> list[torch.Tensor]:
+def _one_row_more(task: Loaded, init_inputs: list, arguments: list) -> list[tuple[int, ...]]:
     """The outputs' shapes when every input that shares the first one's leading size has one row more."""
     rows = _tensors(arguments)[0].shape[:1]
 
     def grown(x: torch.Tensor) -> torch.Tensor:
         return x.new_empty((x.shape[0] + 1, *x.shape[1:])) if x.shape[:1] == rows and x.dim() else x
 
+    model, state = _model(task, init_inputs)
+    output = torch.func.functional_call(model, state, tuple(tree_map_only(torch.Tensor, grown, arguments)))
+    return [tuple(x.shape) for x in _tensors(output)]
+
+
+def _model(task: Loaded, init_inputs: list) -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:
+    """The model in eval mode, and its parameters and buffers on the accelerator."""
     with patch.object(torch.nn.Module, "_apply", _apply_anew):
         model = task.model(*init_inputs).eval()
-    state = {name: _moved(tensor) for name, tensor in (*model.named_parameters(), *model.named_buffers())}
-    return _tensors(torch.func.functional_call(model, state, tuple(tree_map_only(torch.Tensor, grown, arguments))))
-
-
-def _only_rows_differ(before: list[torch.Tensor], after: list[torch.Tensor]) -> bool:
-    """Scalars and outputs without the batch axis may stay as they are."""
-    pairs = list(zip(before, after, strict=False))
-    return len(before) == len(after) and all(a.shape[1:] == b.shape[1:] and a.dim() == b.dim() for a, b in pairs)
+    return model, {name: _moved(tensor) for name, tensor in (*model.named_parameters(), *model.named_buffers())}
 
 
 def _apply_anew(module: torch.nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> torch.nn.Module:

@@ -17,12 +17,12 @@ from ops6k.sandbox.child import enter
 from ops6k.screen import labelled, watch
 from ops6k.screen.bench import Bench, set_up
 from ops6k.screen.compiled import compiled_model
-from ops6k.screen.dry_run import DryRun, dry_run
+from ops6k.screen.dry_run import DryRun, dry_run, shape_coupled
 from ops6k.screen.eager import eager_finding
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import seed_all, set_precision
 from ops6k.screen.limits import Limits
-from ops6k.screen.load import load_task
+from ops6k.screen.load import Loaded, load_task
 from ops6k.screen.share import Share
 from ops6k.screen.timing import measure
 from ops6k.store import from_plain, to_plain
@@ -41,8 +41,10 @@ def dry_run_candidate(payload: dict) -> dict:
     enter("dry_run")
     began = time.monotonic()
     ops = tuple(payload["ops"])
-    found = _dry(payload["code"], target, ops)
+    task = _loaded(payload["code"])
+    found = task if isinstance(task, Finding) else dry_run(*task, target, ops)
     seconds = PhaseSeconds(dry_run=time.monotonic() - began)
+    flags = ["shape_coupled"] if isinstance(found, DryRun) and shape_coupled(*task, found) else []
     work = found.work if isinstance(found, DryRun) else None
     finding = _reached_out() or (found if isinstance(found, Finding) else None)
     if finding is None and payload["judge_labels"]:
@@ -53,7 +55,7 @@ def dry_run_candidate(payload: dict) -> dict:
     return {
         "work": to_plain(work),
         "seconds": to_plain(seconds),
-        "flags": ["shape_coupled"] if found.shape_coupled else [],
+        "flags": flags,
         "resident_bytes": max(work.io_bytes - found.output_bytes, 0),
     }
 
@@ -64,7 +66,8 @@ def _reached_out() -> Finding | None:
     return Finding(Reason.UNSAFE_RUNTIME, f"while it ran: {seen[0]} ({len(seen)} attempts)") if seen else None
 
 
-def _dry(code: str, target: Target, ops: tuple[str, ...]) -> DryRun | Finding:
+def _loaded(code: str) -> tuple[Loaded, list] | Finding:
+    """The task and what its model is constructed with."""
     task = attempt(lambda: load_task(code))
     if isinstance(task, Finding):
         return task
@@ -72,9 +75,8 @@ def _dry(code: str, target: Target, ops: tuple[str, ...]) -> DryRun | Finding:
     for seed in (1, 2):
         seed_all(seed)
         drawn.append(attempt(task.get_init_inputs))
-    return (
-        next((d for d in drawn if isinstance(d, Finding)), None) or _init_finding(*drawn) or dry_run(task, drawn[0], target, ops)
-    )
+    finding = next((d for d in drawn if isinstance(d, Finding)), None) or _init_finding(*drawn)
+    return finding or (task, drawn[0])
 
 
 def _init_finding(first: object, second: object) -> Finding | None:
