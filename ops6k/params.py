@@ -86,6 +86,8 @@ class LlmParams:
     tasks_per_request: typing.Annotated[int, Within(1, 20)] = 1
     repair: bool = True
     """What the text checks and the dry run reject goes back once, with the reason."""
+    resize: bool = True
+    """What the screen cannot bring into its window by size constants goes back once."""
     batch: bool = False
     """Through /v1/batches: cheaper, within a day."""
     concurrency: Count = 8

@@ -23,7 +23,8 @@ class Stage:
     """Paths from the project's root; {target} and {benchmarks} come from the parameters."""
     writes: str
     params: tuple[str, ...]
-    """Sections of params.yaml that the result depends on."""
+    """Sections of params.yaml that the result depends on. What a model is told of the screen is not among fuse's: answers that were
+    paid for are not asked for anew because a threshold moved."""
     code: tuple[str, ...]
     """What of the package it runs, from the project's root."""
     retries: int = 0
@@ -36,7 +37,10 @@ class Stage:
         return function(params, data)
 
 
-_SHARED = ("ops6k/records.py", "ops6k/store.py", "ops6k/labels.py")
+_SHARED = ("ops6k/records.py", "ops6k/store.py", "ops6k/rounds.py", "ops6k/labels.py")
+_FUSING = ("ops6k/fuse", "ops6k/screen", "ops6k/sandbox", "ops6k/target.py", *_SHARED)
+_SCREENING = ("ops6k/screen", "ops6k/sandbox", "ops6k/target.py", *_SHARED)
+_JUDGED = ("data/candidates", "data/verdicts", "data/resized", "data/rescreened")
 
 STAGES = (
     Stage(
@@ -55,7 +59,7 @@ STAGES = (
         reads=("seed_ops", "prompts", "{target}"),
         writes="data/candidates",
         params=("seed", "mix", "fuse"),
-        code=("ops6k/fuse", "ops6k/screen", "ops6k/sandbox", "ops6k/target.py", *_SHARED),
+        code=_FUSING,
         retries=2,
         tags=("llm",),
     ),
@@ -66,7 +70,29 @@ STAGES = (
         reads=("data/candidates", "{target}"),
         writes="data/verdicts",
         params=("screen",),
-        code=("ops6k/screen", "ops6k/sandbox", "ops6k/target.py", *_SHARED),
+        code=_SCREENING,
+        retries=2,
+        tags=("gpu",),
+    ),
+    Stage(
+        name="resize",
+        does="Ask a model once more for what is out of range and could not be resized by its size constants.",
+        function="ops6k.fuse:resize",
+        reads=("seed_ops", "prompts", "{target}", "data/candidates", "data/verdicts"),
+        writes="data/resized",
+        params=("fuse",),
+        code=_FUSING,
+        retries=2,
+        tags=("llm",),
+    ),
+    Stage(
+        name="rescreen",
+        does="Screen what came back; nothing goes back a second time.",
+        function="ops6k.screen:rerun",
+        reads=("data/resized", "{target}"),
+        writes="data/rescreened",
+        params=("screen",),
+        code=_SCREENING,
         retries=2,
         tags=("gpu",),
     ),
@@ -74,7 +100,7 @@ STAGES = (
         name="dedup",
         does="Compare accepted tasks with the benchmarks and with one another.",
         function="ops6k.dedup:run",
-        reads=("data/candidates", "data/verdicts", "{benchmarks}"),
+        reads=(*_JUDGED, "{benchmarks}"),
         writes="data/matches",
         params=("dedup",),
         code=("ops6k/dedup", *_SHARED),
@@ -83,7 +109,7 @@ STAGES = (
         name="assemble",
         does="Select rows by quota, split them, and write data set and card.",
         function="ops6k.assemble:run",
-        reads=("seed_ops", "data/candidates", "data/verdicts", "data/matches"),
+        reads=("seed_ops", *_JUDGED, "data/matches"),
         writes="data/dataset",
         params=("seed", "mix", "screen", "dedup", "assemble"),
         code=("ops6k/assemble", *_SHARED),
@@ -103,7 +129,7 @@ STAGES = (
         name="report",
         does="Render the funnel, the set and the agent as one page.",
         function="ops6k.report:run",
-        reads=("seed_ops", "data/candidates", "data/verdicts", "data/matches", "data/dataset", "data/agent"),
+        reads=("seed_ops", *_JUDGED, "data/matches", "data/dataset", "data/agent"),
         writes="data/report",
         params=("seed", "screen", "dedup"),
         code=("ops6k/report", "ops6k/assemble", *_SHARED),

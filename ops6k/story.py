@@ -17,11 +17,16 @@ from rich.table import Table
 from rich.text import Text
 
 from ops6k.errors import MissingInput
+from ops6k.rounds import ROUNDS
 
 Row = dict[str, object]
 
 _TABLES = {"candidates": "code", "verdicts": "outcome", "matches": "channel", "dataset": "task_id"}
 """What is shown -> a column that only such a table has."""
+_FOLDERS = {
+    "candidates": tuple(folder for part in ROUNDS for folder in (part.proposed, part.judged)),
+    "verdicts": tuple(part.judged for part in ROUNDS),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ def _candidates_of(task: Row, data: Path) -> list[object]:
 
 def _rows(data: Path, name: str, column: str, begins: str) -> list[Row]:
     """Rows of every such table whose column begins so."""
-    folders = [data / "candidates", data / "verdicts"] if name == "candidates" else [data / name]
+    folders = [data / folder for folder in _FOLDERS.get(name, (name,))]
     rows = []
     for path in sorted(path for folder in folders for path in folder.rglob("*.parquet")):
         if {_TABLES[name], column} <= set(pq.read_schema(path).names):

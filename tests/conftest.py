@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-STAGE_NAMES = ("harvest", "fuse", "screen", "dedup", "assemble", "train", "report")
+STAGE_NAMES = ("harvest", "fuse", "screen", "resize", "rescreen", "dedup", "assemble", "train", "report")
+_PACKAGES = ("harvest", "fuse", "screen", "dedup", "assemble", "train", "report")
+_SECOND_ROUND = {"fuse": "resize", "screen": "rerun"}
+"""Further stages that a package holds."""
 
 _PARAMS = """\
 preset: full
@@ -118,9 +121,10 @@ def tiny_project(root: Path) -> Project:
         shutil.copy(module, package)
     shutil.copytree(REPOSITORY / "ops6k" / "commands", package / "commands", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(REPOSITORY / "tests" / "tiny" / "stages.py", root / "tiny_stages.py")
-    for name in (*STAGE_NAMES, "sandbox"):
+    for name in (*_PACKAGES, "sandbox"):
         (package / name).mkdir()
-        source = f"from tiny_stages import {name} as run\n\n__all__ = ['run']\n" if name in STAGE_NAMES else ""
+        source = f"from tiny_stages import {name} as run\n\n__all__ = ['run']\n" if name in _PACKAGES else ""
+        source += f"from tiny_stages import {_SECOND_ROUND[name]}\n" if name in _SECOND_ROUND else ""
         (package / name / "__init__.py").write_text(source, encoding="utf-8")
     shutil.copytree(REPOSITORY / "flows", root / "flows", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("prefect.yaml", "pyproject.toml", ".gitignore", ".dvcignore"):

@@ -51,7 +51,7 @@ def test_a_second_build_does_nothing(project: Project):
 @pytest.mark.parametrize(
     ("setting", "again"),
     [
-        ("screen.window_ms=[2, 5]", ["screen", "dedup", "assemble", "train", "report"]),
+        ("screen.window_ms=[2, 5]", ["screen", "resize", "rescreen", "dedup", "assemble", "train", "report"]),
         ("assemble.rows=3", ["assemble", "train", "report"]),
         ("train.tasks=1", ["train"]),  # the stand-in makes the same agent: the report stays up to date
         ("publish.private=false", []),

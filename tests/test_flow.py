@@ -187,7 +187,7 @@ def test_a_failed_run_goes_on_where_it_failed_and_only_what_may_pass_is_tried_ag
     assert served.project.ran() == ["harvest", "fuse", "screen"]
     failure.write_text("WorkerErrorOnce", encoding="utf-8")
     served.run()
-    assert served.project.ran() == ["screen", "screen", "dedup", "assemble", "train", "report"]
+    assert served.project.ran() == ["screen", "screen", "resize", "rescreen", "dedup", "assemble", "train", "report"]
 
 
 def test_a_cancelled_run_goes_on_where_it_was_cancelled(first_run: dict, served: Served):
@@ -205,7 +205,7 @@ def test_a_cancelled_run_goes_on_where_it_was_cancelled(first_run: dict, served:
     slow.unlink()
     served.project.ran()
     served.run()
-    assert served.project.ran() == ["screen", "dedup", "assemble", "train", "report"]
+    assert served.project.ran() == ["screen", "resize", "rescreen", "dedup", "assemble", "train", "report"]
     assert served.project.outputs() == undisturbed
 
 

@@ -210,7 +210,7 @@ def test_without_a_model_or_a_key_there_is_one_clear_line(params: Params, monkey
 def test_a_dry_run_shows_a_prompt_and_the_cost_and_asks_nothing(server: ModelServer, params: Params) -> None:
     text = dry(with_llm(params, max_requests=40, max_output_tokens=1000))
     assert "exactly" in text and "class Model(nn.Module)" in text
-    assert "40 requests for 48 tasks and, at most, as many repairs (budget 40)" in text
+    assert "40 requests for 48 tasks, at most as many repairs and as many resizes (budget 40)" in text
     assert "at most 40,000 completion tokens" in text
     assert "fuse.llm.prices has no price of 'scripted'" in text
     assert not server.received

@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def fuse(project: Path, server: ModelServer, *settings: str, dry: bool = False) -> subprocess.CompletedProcess[str]:
-    given = ("fuse.source=llm", "fuse.candidates=6", "fuse.llm.repair=false", *settings)
+    given = ("fuse.source=llm", "fuse.candidates=6", "fuse.llm.repair=false", "fuse.llm.resize=false", *settings)
     env = os.environ | {"PYTHONPATH": str(ROOT), "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY, "OPS6K_MODEL": "scripted"}
     command = [sys.executable, "-m", "ops6k", "fuse", *(["--dry"] if dry else []), *(f"--set={one}" for one in given)]
     return subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=120)

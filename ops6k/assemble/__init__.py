@@ -31,7 +31,7 @@ def run(params: Params, data: Path) -> Report:
     parts = split(selection.stories, params.assemble.splits, params.seed)
     report = _report(sum(story.is_eligible for story in stories), selection, parts)
     operators = read_operators(params.path("seed_ops"))
-    reports = read_reports(data / "candidates", data / "matches") | {"assemble": report}
+    reports = read_reports(data / "candidates", data / "resized", data / "matches") | {"assemble": report}
     counts = stage_counts(stories, operators, reports)
     compared = reports["dedup"].notes if "dedup" in reports else ()
     _write(data / "dataset", parts, Origin(params, selection, stories, counts, tuple(operators), compared))

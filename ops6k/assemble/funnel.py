@@ -117,14 +117,16 @@ def stage_counts(stories: Sequence[Story], operators: Sequence[Operator], report
     """What each stage took and kept, and every reason; screen and dedup are counted from the tables.
 
     fuse: its own report where there is one, since what it dropped leaves no other trace, else what it wrote.
+    resize: its own report, where anything went back to a model; what came back is screened, and counted there.
     assemble: only where there is a report of it.
     """
     usable = sum(op.usable for op in operators)
     harvest = Report("harvest", len(operators), usable, _reasons({"unusable": len(operators) - usable}))
     first = sum(story.candidate.round == 0 for story in stories)
     fuse = reports.get("fuse", Report("fuse", first, first))
+    asked_again = [reports["resize"]] if "resize" in reports and reports["resize"].taken else []
     assembled = [reports["assemble"]] if "assemble" in reports else []
-    return (harvest, fuse, _screen(stories), _dedup(stories), *assembled)
+    return (harvest, fuse, *asked_again, _screen(stories), _dedup(stories), *assembled)
 
 
 def _screen(stories: Sequence[Story]) -> Report:

@@ -13,6 +13,7 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ops6k import rounds
 from ops6k.errors import MissingInput
 from ops6k.records import Candidate, Match, Outcome, Reason, Verdict
 from ops6k.store import read_rows
@@ -88,14 +89,10 @@ class Story:
 
 def load(data: Path) -> tuple[Story, ...]:
     """Stories sorted by candidate_id; raises MissingInput where a folder is missing or older than another."""
-    folders = [
-        ("candidates/candidates.parquet", "fuse"),
-        ("verdicts/verdicts.parquet", "screen"),
-        ("matches/matches.parquet", "dedup"),
-    ]
-    for file, stage in [*folders, ("matches/clusters.parquet", "dedup")]:
-        if not (data / file).exists():
-            raise MissingInput(f"{data / file}: no such file; `ops6k {stage}` makes it")
+    rounds.require(data)
+    for file in (data / "matches" / "matches.parquet", data / "matches" / "clusters.parquet"):
+        if not file.exists():
+            raise MissingInput(f"{file}: no such file; `ops6k dedup` makes it")
     tables = _tables(data)
     _require_fresh(tables, data)
     return _join(tables)
@@ -107,10 +104,9 @@ def peek(data: Path) -> tuple[Story, ...]:
 
 
 def _tables(data: Path) -> Tables:
-    derived = data / "verdicts" / "candidates.parquet"
     return Tables(
-        candidates=(*_rows(data / "candidates" / "candidates.parquet", Candidate), *_rows(derived, Candidate)),
-        verdicts=_rows(data / "verdicts" / "verdicts.parquet", Verdict),
+        candidates=tuple(rounds.candidates(data)),
+        verdicts=tuple(rounds.verdicts(data)),
         matches=_rows(data / "matches" / "matches.parquet", Match),
         clusters=_clusters(data / "matches" / "clusters.parquet"),
     )

@@ -107,11 +107,13 @@ def work(
     params: ParamsFile = DEFAULT,
     data: Data = None,
     deadline_s: Annotated[float | None, typer.Option("--deadline-s", help="Begin no candidate after so many seconds.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="The second round: data/resized/ instead of data/candidates/.")] = False,
 ) -> None:
     """Fill the screen's shards on this machine; a build anywhere finds them done. `python -m ops6k.screen` needs only torch."""
     from ops6k import console
+    from ops6k.rounds import FIRST, SECOND
     from ops6k.screen import fill_shards
 
     with console.shown(console_for(stderr=True)):
-        shards = fill_shards(*loaded(params, preset, settings, data), deadline_s)
+        shards = fill_shards(*loaded(params, preset, settings, data), SECOND if again else FIRST, deadline_s)
     print(f"{sum(shard.done for shard in shards)} of {len(shards)} shards are done")

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ops6k import store
+from ops6k import rounds, store
 from ops6k.dedup.decide import Subject, compare, rejections
 from ops6k.dedup.index import load_indexes
 from ops6k.errors import MissingInput
@@ -50,18 +50,13 @@ def run(params: Params, data: Path) -> Report:
 
 
 def accepted(data: Path) -> list[Subject]:
-    """Accepted tasks in the order of the candidates, those that the screen derived last.
+    """Accepted tasks in the order of the candidates, round by round, those that the screen derived last.
 
     Raises MissingInput where a verdict has no candidate.
     """
-    verdicts = {
-        v.candidate_id: v
-        for v in store.read_rows(data / "verdicts" / "verdicts.parquet", Verdict)
-        if v.outcome is Outcome.ACCEPTED
-    }
-    derived = data / "verdicts" / "candidates.parquet"
-    candidates = store.read_rows(data / "candidates" / "candidates.parquet", Candidate)
-    candidates += store.read_rows(derived, Candidate) if derived.exists() else []
+    rounds.require(data)
+    verdicts = {v.candidate_id: v for v in rounds.verdicts(data) if v.outcome is Outcome.ACCEPTED}
+    candidates = rounds.candidates(data)
     unknown = set(verdicts) - {candidate.candidate_id for candidate in candidates}
     if unknown:
         raise MissingInput(f"{data / 'verdicts'}: no candidate {min(unknown)}; run `ops6k fuse` and `ops6k screen` again")

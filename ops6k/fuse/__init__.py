@@ -18,4 +18,15 @@ def run(params: Params, data: Path) -> Report:
         from ops6k.fuse.composer.stage import composed
 
         made = composed(params, data)
-    return made.report(time.monotonic() - began)
+    return made.report("fuse", time.monotonic() - began)
+
+
+def resize(params: Params, data: Path) -> Report:
+    """The stage: what a model made and the screen found out of range goes back to it once; data/resized/ may be empty.
+
+    Nothing of the composer's does: it fits its tasks before they are screened. Raises as `run`.
+    """
+    began = time.monotonic()
+    from ops6k.fuse.resized import asked_again
+
+    return asked_again(params, data).report("resize", time.monotonic() - began)

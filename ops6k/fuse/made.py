@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ops6k.records import Candidate, Funnel, Report
+from ops6k.rounds import CANDIDATES
 from ops6k.store import whole_folder, write_rows
-
-FILE = "candidates.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +19,8 @@ class Made:
     dropped: tuple[Funnel, ...]
     notes: tuple[str, ...]
 
-    def report(self, seconds: float) -> Report:
-        return Report("fuse", self.taken, len(self.candidates), self.dropped, self.notes, round(seconds, 1))
+    def report(self, stage: str, seconds: float) -> Report:
+        return Report(stage, self.taken, len(self.candidates), self.dropped, self.notes, round(seconds, 1))
 
 
 def distinct(candidates: Iterable[Candidate]) -> tuple[list[Candidate], int]:
@@ -37,7 +36,7 @@ def distinct(candidates: Iterable[Candidate]) -> tuple[list[Candidate], int]:
 def write(folder: Path, candidates: Iterable[Candidate]) -> None:
     """The stage's output, whole or not at all."""
     with whole_folder(folder) as aside:
-        write_rows(aside / FILE, candidates, Candidate)
+        write_rows(aside / CANDIDATES, candidates, Candidate)
 
 
 def mix_note(candidates: Iterable[Candidate]) -> str:

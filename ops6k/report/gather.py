@@ -13,7 +13,7 @@ from ops6k.params import Params
 from ops6k.records import Report, Task
 from ops6k.store import read_rows
 
-STAGE_FOLDERS = ("candidates", "verdicts", "matches", "dataset", "agent")
+STAGE_FOLDERS = ("candidates", "verdicts", "resized", "rescreened", "matches", "dataset", "agent")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,37 +10,46 @@ from pathlib import Path
 
 from ops6k.params import Params
 from ops6k.records import Candidate, Funnel, Outcome, Report, Verdict
+from ops6k.rounds import CANDIDATES, FIRST, SECOND, VERDICTS, Round
 from ops6k.store import read_rows, whole_folder, write_rows
 
-CANDIDATES = Path("candidates", "candidates.parquet")
 WORK = Path(".work", "screen")
 
 
 def run(params: Params, data: Path) -> Report:
     """Fills the missing shards, then writes data/verdicts/verdicts.parquet and candidates.parquet (those it resized)."""
-    shards = fill_shards(params, data)
+    return _screened(params, data, FIRST)
+
+
+def rerun(params: Params, data: Path) -> Report:
+    """The same for what a model wrote anew: data/resized/ into data/rescreened/."""
+    return _screened(params, data, SECOND)
+
+
+def _screened(params: Params, data: Path, part: Round) -> Report:
+    shards = fill_shards(params, data, part)
     verdicts = [v for shard in shards for v in read_rows(shard.path, Verdict)]
     derived = [c for shard in shards for c in read_rows(shard.derived, Candidate)]
-    with whole_folder(data / "verdicts") as out:
-        write_rows(out / "verdicts.parquet", verdicts, Verdict)
-        write_rows(out / "candidates.parquet", derived, Candidate)
-    return report(verdicts, derived)
+    with whole_folder(data / part.judged) as out:
+        write_rows(out / VERDICTS, verdicts, Verdict)
+        write_rows(out / CANDIDATES, derived, Candidate)
+    return report(part.judge, verdicts, derived)
 
 
-def fill_shards(params: Params, data: Path, deadline_s: float | None = None) -> Sequence:
-    """The shards of data/candidates, made where missing; see ops6k.screen.shards."""
+def fill_shards(params: Params, data: Path, part: Round, deadline_s: float | None = None) -> Sequence:
+    """The shards of a round's candidates, made where missing; see ops6k.screen.shards."""
     from ops6k.screen.shards import fill, rules_of, shards_of
 
     rules = rules_of(params)
-    shards = shards_of(read_rows(data / CANDIDATES, Candidate), rules, params, data / WORK)
-    fill(shards, rules, params.screen.workers, deadline_s)
+    shards = shards_of(read_rows(data / part.proposed / CANDIDATES, Candidate), rules, params, data / WORK)
+    fill(shards, rules, params.screen.workers, deadline_s, stage=part.judge)
     return shards
 
 
-def report(verdicts: Sequence[Verdict], derived: Sequence[Candidate]) -> Report:
+def report(stage: str, verdicts: Sequence[Verdict], derived: Sequence[Candidate]) -> Report:
     counts = Counter(str(v.reason or v.outcome) for v in verdicts)
     return Report(
-        stage="screen",
+        stage=stage,
         taken=len(verdicts),
         kept=counts[Outcome.ACCEPTED],
         reasons=tuple(Funnel(reason, count) for reason, count in counts.most_common()),

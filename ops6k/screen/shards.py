@@ -78,7 +78,7 @@ def shards_of(candidates: Sequence[Candidate], rules: Rules, params: Params, wor
     return [Shard(work / key / f"{fingerprint([c.candidate_id for c in chunk])}.parquet", chunk) for chunk in chunks]
 
 
-def fill(shards: Sequence[Shard], rules: Rules, workers: int, deadline_s: float | None = None) -> None:
+def fill(shards: Sequence[Shard], rules: Rules, workers: int, deadline_s: float | None = None, *, stage: str = "screen") -> None:
     """Makes the shards that are missing. Past the deadline no new candidate is begun and unfinished shards stay missing.
 
     Raises TargetMismatch where a shard is missing and this machine is not the target's.
@@ -91,7 +91,7 @@ def fill(shards: Sequence[Shard], rules: Rules, workers: int, deadline_s: float 
     courses = [Course(number, candidate, rules) for number, (_, candidate) in enumerate(pairs)]
     finished: dict[Path, list[Course]] = {}
     outcomes: Counter[str] = Counter()
-    with track("screen", len(courses)) as tracker:
+    with track(stage, len(courses)) as tracker:
         for course in judged(courses, rules.target, workers, deadline_s):
             shard, _ = pairs[course.number]
             done = finished.setdefault(shard.path, [])

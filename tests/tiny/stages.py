@@ -69,6 +69,20 @@ def screen(params: Params, data: Path) -> Report:
     return Report("screen", len(verdicts), kept, (Funnel("out_of_range/too_fast", len(verdicts) - kept),))
 
 
+def resize(params: Params, data: Path) -> Report:
+    _begin("resize", params)
+    with store.whole_folder(data / "resized") as folder:
+        store.write_rows(folder / "candidates.parquet", [], Candidate)
+    return Report("resize", 0, 0)
+
+
+def rerun(params: Params, data: Path) -> Report:
+    _begin("rescreen", params)
+    with store.whole_folder(data / "rescreened") as folder:
+        store.write_rows(folder / "verdicts.parquet", [], Verdict)
+    return Report("rescreen", 0, 0)
+
+
 def _shard_s(params: Params) -> float:
     slow = params.root / "shard_s"
     return float(slow.read_text(encoding="utf-8") if slow.exists() else os.environ.get("TINY_SHARD_S", "0"))

@@ -23,11 +23,12 @@ def dry(params: Params) -> str:
     ]
     each = sum(len(prompt.system) + len(prompt.user) for prompt in prompts) / len(prompts) / _CHARS_PER_TOKEN
     first = -(-tasks // per)
-    most = first + (tasks if llm.repair else 0)
+    most = first + tasks * (llm.repair + llm.resize)
     requests = min(most, llm.max_requests)
     prompt_tokens, completion_tokens = requests * each, min(requests, first) * per * llm.max_output_tokens
     completion_tokens += max(0, requests - first) * llm.max_output_tokens
-    repairs = f" for {tasks:,} tasks and, at most, as many repairs" if llm.repair else f" for {tasks:,} tasks"
+    more = " and ".join(f"as many {name}" for name, asked in (("repairs", llm.repair), ("resizes", llm.resize)) if asked)
+    repairs = f" for {tasks:,} tasks{', at most ' * bool(more)}{more}"
     return "\n".join(
         (
             "--- system",

@@ -97,17 +97,14 @@ class Briefs:
     def brief(self, wanted: Wanted) -> Brief:
         """The prompt of one candidate; raises MissingInput where the harvest holds nothing that fits."""
         operators = self._named(wanted) if wanted.operators else self._drawn(wanted)
-        low_ms, high_ms = self.params.fuse.target_ms
-        aim_ms = low_ms * (high_ms / low_ms) ** _place(wanted, 5)
+        aim_ms = self._aim_ms(_place(wanted, 5))
         user = self._templates.render(
             "fuse.j2",
             operators=operators,
             depth=len(operators),
             dtype=wanted.dtype,
             number=wanted.index,
-            aim_ms=_two_digits(aim_ms),
-            megabytes=_two_digits(aim_ms * self.target.bandwidth_gbs),
-            gigaflops=_two_digits(aim_ms * self.target.rate(wanted.dtype) / 1e12),
+            **self._amounts(aim_ms, wanted.dtype),
         )
         return Brief(wanted, operators, aim_ms, self._prompt(user))
 
@@ -119,18 +116,58 @@ class Briefs:
 
     def again(self, brief: Brief, candidate: Candidate, reason: Reason, message: str) -> Prompt:
         """The prompt that quotes why a candidate was rejected: resize.j2 for one out of range, else repair.j2."""
+        if reason.outcome is Outcome.OUT_OF_RANGE:
+            return self._sized(brief.aim_ms, candidate, reason, message)
         return self._prompt(
             self._templates.render(
-                "resize.j2" if reason.outcome is Outcome.OUT_OF_RANGE else "repair.j2",
+                "repair.j2",
                 asked=brief.prompt.user.strip(),
                 ops=candidate.ops,
                 code=candidate.code.strip(),
                 reason=reason.value,
                 message=message,
-                aim_ms=_two_digits(brief.aim_ms),
-                memory_gib=self.params.screen.memory_gib,
             )
         )
+
+    def resize(self, candidate: Candidate, reason: Reason, message: str) -> Brief:
+        """What asks for a candidate of any run in another size; the run time to aim at is drawn by its id."""
+        wanted = Wanted(
+            index=0,
+            seed=candidate.seed,
+            depth=candidate.depth,
+            dtype=candidate.dtype,
+            with_transformers=False,
+            operators=candidate.ops,
+        )
+        known = tuple(self._by_name[name] for name in candidate.ops if name in self._by_name)
+        aim_ms = self._aim_ms(int(candidate.candidate_id[:8], 16) / 16**8)
+        return Brief(wanted, known, aim_ms, self._sized(aim_ms, candidate, reason, message))
+
+    def _sized(self, aim_ms: float, candidate: Candidate, reason: Reason, message: str) -> Prompt:
+        return self._prompt(
+            self._templates.render(
+                "resize.j2",
+                ops=candidate.ops,
+                dtype=candidate.dtype,
+                code=candidate.code.strip(),
+                reason=reason.value,
+                message=message,
+                memory_gib=self.params.screen.memory_gib,
+                **self._amounts(aim_ms, candidate.dtype),
+            )
+        )
+
+    def _aim_ms(self, place: float) -> float:
+        low_ms, high_ms = self.params.fuse.target_ms
+        return low_ms * (high_ms / low_ms) ** place
+
+    def _amounts(self, aim_ms: float, dtype: str) -> dict[str, str]:
+        """The run time to aim at, and what the target moves and computes in it."""
+        return {
+            "aim_ms": _two_digits(aim_ms),
+            "megabytes": _two_digits(aim_ms * self.target.bandwidth_gbs),
+            "gigaflops": _two_digits(aim_ms * self.target.rate(dtype) / 1e12),
+        }
 
     def _prompt(self, user: str) -> Prompt:
         return Prompt(self._system, user, self._version)

@@ -67,6 +67,10 @@ class LlmSource:
         """The model's second try at candidates of its own, with the reason quoted: `parent` is set, `round` one higher."""
         return self._asked(self._repair(candidate, verdict) for candidate, verdict in rejected)
 
+    def resized(self, out_of_range: Sequence[tuple[Candidate, Verdict]]) -> Iterator[Candidate]:
+        """As `repaired`, of any run's candidates: what it answers has another size and the same operators."""
+        return self._asked(self._resize(candidate, verdict) for candidate, verdict in out_of_range)
+
     def rejections(self) -> tuple[Funnel, ...]:
         """Wanted candidates that did not come to be, by reason, for the stage's Report."""
         return tuple(Funnel(reason, count) for reason, count in sorted(self._lacking.items()))
@@ -112,6 +116,10 @@ class LlmSource:
         brief = self._of[candidate.candidate_id]
         prompt = self._briefs.again(brief, candidate, verdict.reason, verdict.message)
         return Question(self._request(prompt, 1), (brief,), candidate)
+
+    def _resize(self, candidate: Candidate, verdict: Verdict) -> Question:
+        brief = self._briefs.resize(candidate, verdict.reason, verdict.message)
+        return Question(self._request(brief.prompt, 1), (brief,), candidate)
 
     def _request(self, prompt: Prompt, tasks: int) -> Request:
         return Request(self.model, self.llm.temperature, tasks * self.llm.max_output_tokens, self.llm.structured, prompt)
