@@ -12,6 +12,7 @@ from ops6k.dedup.decide import Subject, compare, rejections
 from ops6k.dedup.index import load_indexes
 from ops6k.errors import MissingInput, Ops6kError
 from ops6k.params import Params
+from ops6k.progress import track
 from ops6k.records import Candidate, Match, Outcome, Reason, Verdict
 from ops6k.screen.course import Course, Rules
 from ops6k.screen.limits import limits_of
@@ -81,8 +82,12 @@ def _screened(given: Sequence[Given], rules: Rules, workers: int, window: bool) 
         wanted = window if task.window is None else task.window
         candidate = Candidate(task.task_id, task.ops or (), task.code, "given", 0, "", ())
         courses.append(Course(i, candidate, replace(rules if wanted else off, judge_labels=task.ops is not None)))
-    done = sorted(judged(courses, rules.target, workers), key=lambda course: course.number)
-    return [course.verdicts[-1] for course in done]
+    done: list[Course] = []
+    with track("judge", len(courses)) as tracker:
+        for course in judged(courses, rules.target, workers):
+            done.append(course)
+            tracker.advance(note=f"{sum(one.verdicts[-1].outcome is Outcome.ACCEPTED for one in done)} accepted")
+    return [course.verdicts[-1] for course in sorted(done, key=lambda course: course.number)]
 
 
 def _rules(params: Params, device: str) -> Rules:

@@ -49,14 +49,20 @@ class PlainLines:
     def __init__(self, every_s: float = 10.0) -> None:
         self.every_s = every_s
         self.shown_at: dict[str, float] = {}
+        self.shown_done: dict[str, int] = {}
 
     def show(self, tracker: Tracker) -> None:
         now = time.monotonic()
         if now - self.shown_at.get(tracker.stage, tracker.began) >= self.every_s:
             self.shown_at[tracker.stage] = now
-            print(line(tracker), file=sys.stderr, flush=True)
+            self._print(tracker)
 
     def end(self, tracker: Tracker) -> None:
+        if self.shown_done.get(tracker.stage) != tracker.done:
+            self._print(tracker)
+
+    def _print(self, tracker: Tracker) -> None:
+        self.shown_done[tracker.stage] = tracker.done
         print(line(tracker), file=sys.stderr, flush=True)
 
 

@@ -33,11 +33,14 @@ def judge(
     params: ParamsFile = DEFAULT,
 ) -> None:
     """Run the whole screen on tasks from anywhere and print one verdict a task."""
+    from ops6k import console
     from ops6k.judge import judge_path
 
     typed = load(params, preset=preset, settings=settings or ())
     screen = console_for()
-    for judged in judge_path(path, params=typed, device=device or device_here(), window=not no_window):
+    with console.shown(console_for(stderr=True)):
+        found = list(judge_path(path, params=typed, device=device or device_here(), window=not no_window))
+    for judged in found:
         row = dataclasses.asdict(judged)
         row["reason"] = row["reason"] and str(row["reason"]).rpartition("/")[2]
         if as_json:
