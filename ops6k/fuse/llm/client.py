@@ -18,7 +18,7 @@ from ops6k.errors import EndpointError, ParamsError
 from ops6k.fuse.llm import batches
 from ops6k.fuse.llm.budget import Budget
 from ops6k.fuse.llm.cache import Answer, AnswerCache
-from ops6k.fuse.llm.failure import Failure, Lack, Patience, broken, fatal, not_connected, refused
+from ops6k.fuse.llm.failure import Failure, Lack, Patience, broken, fatal, not_connected, refused, said_by
 from ops6k.fuse.llm.journal import Journal
 from ops6k.fuse.llm.pace import Pace
 from ops6k.fuse.llm.requests import Request
@@ -191,7 +191,7 @@ class Endpoint:
         hopeless, failure = fatal(error), refused(error)
         if hopeless is not None:
             raise self._break(hopeless)
-        other = dialect.after(error.message, request.structured) if error.status_code == 400 else None
+        other = dialect.after(said_by(error), request.structured) if error.status_code == 400 else None
         if other is None:
             return failure
         # Requests in flight complain about the dialect that the first complaint has already changed.

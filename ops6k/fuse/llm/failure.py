@@ -76,9 +76,19 @@ def not_connected(error: "APIConnectionError") -> Failure:
     return Failure(Lack.UNREACHABLE, f"cannot be reached: {error.__cause__ or error}", is_free=never_sent)
 
 
+def said_by(error: "APIStatusError") -> str:
+    """What the endpoint says, wherever it puts it: the library reads {"error": {"message": ...}}, other servers answer with
+    {"detail": ...} or {"error": "..."}, of which its own message is a bare code."""
+    body = error.body
+    if isinstance(body, dict) and not isinstance(body.get("message"), str):
+        body = next((body[key] for key in ("detail", "error", "msg") if body.get(key)), body)
+        return f"{error.status_code} {body}"
+    return f"{error.status_code} {body if isinstance(body, str) else error.message}"
+
+
 def fatal(error: "APIStatusError") -> str | None:
     """What no later try mends, for a person; None where one may."""
-    code, said = error.status_code, f"{error.status_code} {error.message}"
+    code, said = error.status_code, said_by(error)
     if code in (401, 403):
         return f"refuses the key: {said}; set OPENAI_API_KEY"
     if code == 404:
@@ -89,7 +99,7 @@ def fatal(error: "APIStatusError") -> str | None:
 
 
 def refused(error: "APIStatusError") -> Failure:
-    code, said = error.status_code, f"{error.status_code} {error.message}"
+    code, said = error.status_code, said_by(error)
     if code in (408, 409, 429) or code >= 500:
         return Failure(Lack.BUSY, said, retry_after_s(error), is_free=True, is_limit=code == 429)
     return Failure(Lack.DECLINED, said, is_free=True)
