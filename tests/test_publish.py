@@ -73,7 +73,7 @@ def test_dataset_and_agent_go_to_two_private_repositories_in_one_commit_each(
 def test_publishing_the_same_again_makes_no_commit_and_says_so(server: HubServer, params: Params, data: Path) -> None:
     publish(params, data, what="dataset", to="lab")
     (line,) = publish(params, data, what="dataset", to="lab")
-    assert "nothing changed" in line
+    assert "nothing changed, commit" in line
     assert len(server.repos["dataset", "lab/ops6k"].commits) == 2
 
 
@@ -84,6 +84,52 @@ def test_a_changed_folder_replaces_what_the_repository_held(server: HubServer, p
     assert files_of(server, "model", "lab/ops6k-agent") == {"policy.safetensors", "actions.json"}
     assert ".gitattributes" in server.repos["model", "lab/ops6k-agent"].commits[-1][1]
     assert len(server.repos["model", "lab/ops6k-agent"].commits) == 3
+
+
+def test_what_differs_from_what_is_there_is_told_file_by_file(server: HubServer, params: Params, data: Path) -> None:
+    lines = publish(params, data, what="all", to="lab")
+    assert [line for line in lines if line.startswith("  +")] == [
+        f"  + {name} ({(data / folder / name).stat().st_size:,} bytes)"
+        for folder, name in (
+            ("dataset", "README.md"),
+            ("dataset", "data/train-00000.parquet"),
+            ("agent", "config.json"),
+            ("agent", "policy.safetensors"),
+        )
+    ]
+    (data / "agent" / "config.json").write_text('{"seed": 1}')
+    (data / "agent" / "policy.safetensors").rename(data / "agent" / "other.safetensors")
+    *changes, line = publish(params, data, what="agent", to="lab")
+    assert changes == [
+        "  ~ config.json (11 bytes, were 2)",
+        "  + other.safetensors (16 bytes)",
+        "  - policy.safetensors",
+    ]
+    assert "2 files, commit" in line
+
+
+def test_a_repository_may_be_named_whole_but_only_for_one_of_the_two(server: HubServer, params: Params, data: Path) -> None:
+    publish(params, data, what="agent", repo="lab/my-agent")
+    assert files_of(server, "model", "lab/my-agent") == {"policy.safetensors", "config.json"}
+    for what, repo in (("all", "lab/both"), ("dataset", "no-organisation"), ("dataset", "a/b/c")):
+        with pytest.raises(HubError, match="one repository holds the data set or the agent"):
+            publish(params, data, what=what, repo=repo)
+    assert list(server.repos) == [("model", "lab/my-agent")]
+
+
+def test_a_tag_names_the_commit_and_is_never_moved(server: HubServer, params: Params, data: Path) -> None:
+    (*_, line) = publish(params, data, what="agent", to="lab", tag="v1")
+    repo = server.repos["model", "lab/ops6k-agent"]
+    first = repo.commits[-1][0]
+    assert repo.tags == {"v1": first} and line.endswith("tag v1")
+    assert publish(params, data, what="agent", to="lab", tag="v1")[-1].endswith("tag v1")
+    (data / "agent" / "config.json").write_text('{"seed": 1}')
+    with pytest.raises(HubError, match=f"nothing was published: the tag v1 stands at commit {first[:8]}"):
+        publish(params, data, what="agent", to="lab", tag="v1")
+    assert repo.tags == {"v1": first} and repo.commits[-1][0] == first
+    publish(params, data, what="agent", to="lab", tag="v2")
+    assert repo.tags == {"v1": first, "v2": repo.commits[-1][0]}
+    assert not server.unknown
 
 
 @pytest.mark.slow

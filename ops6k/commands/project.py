@@ -37,7 +37,11 @@ def publish(
     folder: Annotated[
         Path | None, typer.Option("--folder", metavar="DIR", help="Write to a folder as it would be on the Hub.")
     ] = None,
-    public: Annotated[bool, typer.Option("--public", help="Make new repositories public.")] = False,
+    repo: Annotated[
+        str | None, typer.Option("--repo", metavar="ORG/NAME", help="The repository's whole name, for data set or agent alone.")
+    ] = None,
+    tag: Annotated[str | None, typer.Option("--tag", help="Name the commit, as v1; a tag is never moved.")] = None,
+    public: Annotated[bool, typer.Option("--public/--private", help="Of new repositories.", show_default="private")] = False,
     params: ParamsFile = DEFAULT,
     data: Data = None,
 ) -> None:
@@ -48,12 +52,12 @@ def publish(
     typed, results = loaded(params, None, None, data)
     if folder is None and to is not None and os.sep in to:  # no name on the Hub holds a slash
         folder = Path(to)
-    if folder is None and (to or typed.publish.to) is None:
-        raise HubError("publish where? give --to ORG_OR_USER, --to ./FOLDER or publish.to in params.yaml")
+    if folder is None and (to or repo or typed.publish.to) is None:
+        raise HubError("publish where? give --to ORG_OR_USER, --repo ORG/NAME, --to ./FOLDER or publish.to in params.yaml")
     if public:
         typed = dataclasses.replace(typed, publish=dataclasses.replace(typed.publish, private=False))
-    for line in to_folder(results, folder, what=what) if folder else upload(typed, results, what=what, to=to):
-        print(line)
+    lines = to_folder(results, folder, what=what) if folder else upload(typed, results, what=what, to=to, repo=repo, tag=tag)
+    print("\n".join(lines))
 
 
 def benchmark_index(

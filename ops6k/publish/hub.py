@@ -1,8 +1,9 @@
 """The Hugging Face Hub: a repository each for dataset and agent, one commit each, private unless told otherwise."""
 
+import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -12,7 +13,7 @@ from ops6k.params import Params
 from ops6k.publish.contents import Part, What, parts
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, RepoFile
 
 T = TypeVar("T")
 
@@ -30,26 +31,34 @@ class Published:
     repository: str
     sha: str
     """The commit that holds it: load the data set with revision=sha."""
-    changed: bool
+    changes: tuple[str, ...]
+    """A line a file that differs from what was there; empty where no commit was needed."""
 
 
-def publish(params: Params, data: Path, *, what: What = "all", to: str | None = None) -> list[str]:
-    """Uploads to TO/ops6k (a data set) and TO/ops6k-agent (a model); returns a line for each, for a person.
+def publish(
+    params: Params, data: Path, *, what: What = "all", to: str | None = None, repo: str | None = None, tag: str | None = None
+) -> list[str]:
+    """Uploads to TO/ops6k (a data set) and TO/ops6k-agent (a model), or one of them to `repo`; returns lines for a person.
 
-    to: organisation or user; None takes publish.to. Both None: nothing is published, and the line says so. What the
-    repository holds beyond the folder is deleted in the same commit. Raises HubError where no token is set, the Hub
-    refuses, or a file should not leave; MissingInput where there is nothing to publish.
+    to: organisation or user; None takes publish.to. repo: a whole name, ORG/NAME. Nothing of these: nothing is published, and
+    the line says so. tag: a name for the commit; one that stands elsewhere is never moved. What the repository holds beyond the
+    folder is deleted in the same commit. Raises HubError where no token is set, the Hub refuses, or a file should not leave;
+    MissingInput where there is nothing to publish.
     """
     owner = to or params.publish.to
-    if owner is None:
+    if owner is None and repo is None:
         return ["nothing is published: publish.to names no Hub organisation or user"]
     checked = parts(data, what)
+    if repo is not None and (len(checked) > 1 or repo.count("/") != 1):
+        raise HubError(f"{repo}: one repository holds the data set or the agent: `ops6k publish dataset --repo ORG/NAME`")
     api = _api()
     lines = []
     for part in checked:
-        done = _upload(api, part, f"{owner}/{part.repository}", private=params.publish.private)
-        did = f"{len(part.files)} files" if done.changed else "nothing changed"
-        lines.append(f"{part.folder} -> {_page(api, part, done.repository)}: {did}, commit {done.sha}")
+        done = _upload(api, part, repo or f"{owner}/{part.repository}", private=params.publish.private, tag=tag)
+        did = f"{len(part.files)} files" if done.changes else "nothing changed"
+        tagged = f", tag {tag}" if tag else ""
+        lines += [f"  {change}" for change in done.changes]
+        lines.append(f"{part.folder} -> {_page(api, part, done.repository)}: {did}, commit {done.sha}{tagged}")
     return lines
 
 
@@ -75,24 +84,30 @@ def _page(api: "HfApi", part: Part, repository: str) -> str:
     return f"{api.endpoint}/{'datasets/' if part.kind == 'dataset' else ''}{repository}"
 
 
-def _upload(api: "HfApi", part: Part, repository: str, *, private: bool) -> Published:
+def _upload(api: "HfApi", part: Part, repository: str, *, private: bool, tag: str | None) -> Published:
     _steadily(repository, lambda: api.create_repo(repository, repo_type=part.kind, private=private, exist_ok=True))
-    return _steadily(repository, lambda: _commit(api, part, repository))
+    done = _steadily(repository, lambda: _commit(api, part, repository, tag))
+    if tag:
+        _steadily(repository, lambda: _tag(api, part, repository, tag, done.sha))
+    return done
 
 
-def _commit(api: "HfApi", part: Part, repository: str) -> Published:
+def _commit(api: "HfApi", part: Part, repository: str, tag: str | None) -> Published:
     """One commit that makes the repository equal to the part; none where it is already.
 
     Begins with reading the head, also when repeated: if the reply to a commit was lost, the next try finds it done.
     create_commit and not upload_folder: the latter may split a large folder over several commits.
     """
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, RepoFile
 
     head = api.repo_info(repository, repo_type=part.kind).sha
-    there = api.list_repo_files(repository, repo_type=part.kind, revision=head)
+    tree = api.list_repo_tree(repository, recursive=True, repo_type=part.kind, revision=head)
+    there = {entry.path: entry for entry in tree if isinstance(entry, RepoFile) and not entry.path.startswith(".")}
     here = {file.as_posix() for file in part.files}
+    changes = tuple(_changes(part, there))
+    _refuse_moved(api, part, repository, tag, head, changed=bool(changes))
     operations = [CommitOperationAdd(name, part.folder / name) for name in sorted(here)]
-    operations += [CommitOperationDelete(name) for name in there if name not in here and not name.startswith(".")]
+    operations += [CommitOperationDelete(name) for name in there if name not in here]
     commit = api.create_commit(
         repository,
         operations,
@@ -100,7 +115,44 @@ def _commit(api: "HfApi", part: Part, repository: str) -> Published:
         repo_type=part.kind,
         parent_commit=head,
     )
-    return Published(repository, commit.oid, changed=commit.oid != head)
+    return Published(repository, commit.oid, changes if commit.oid != head else ())
+
+
+def _changes(part: Part, there: Mapping[str, "RepoFile"]) -> Iterator[str]:
+    """`+ data/test.parquet (12,345 bytes)`, `~ README.md (6,100 bytes, were 6,001)`, `- old.csv`."""
+    for file in part.files:
+        path, entry = part.folder / file, there.get(file.as_posix())
+        size = path.stat().st_size
+        if entry is None:
+            yield f"+ {file.as_posix()} ({size:,} bytes)"
+        elif not _is_same(path, entry):
+            yield f"~ {file.as_posix()} ({size:,} bytes, were {entry.size:,})"
+    yield from (f"- {name}" for name in sorted(there.keys() - {file.as_posix() for file in part.files}))
+
+
+def _is_same(path: Path, entry: "RepoFile") -> bool:
+    """By the hash that the Hub keeps: of the content for a large file, git's for a small one."""
+    content = path.read_bytes()
+    if entry.lfs is not None:
+        return hashlib.sha256(content).hexdigest() == entry.lfs.sha256
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest() == entry.blob_id
+
+
+def _refuse_moved(api: "HfApi", part: Part, repository: str, tag: str | None, head: str, *, changed: bool) -> None:
+    """Raises HubError where the tag names another commit than the one that is to bear it."""
+    stands = _tags(api, part, repository).get(tag) if tag else None
+    if stands is not None and (changed or stands != head):
+        raise HubError(f"{repository}: nothing was published: the tag {tag} stands at commit {stands[:8]}; choose another")
+
+
+def _tag(api: "HfApi", part: Part, repository: str, tag: str, sha: str) -> None:
+    if tag not in _tags(api, part, repository):
+        api.create_tag(repository, tag=tag, revision=sha, repo_type=part.kind)
+
+
+def _tags(api: "HfApi", part: Part, repository: str) -> dict[str, str]:
+    """Tag to commit."""
+    return {ref.name: ref.target_commit for ref in api.list_repo_refs(repository, repo_type=part.kind).tags}
 
 
 def _steadily(repository: str, step: Callable[[], T]) -> T:

@@ -26,8 +26,11 @@ class Repo:
     private: bool
     commits: list[tuple[str, dict[str, bytes]]] = field(default_factory=list)
     """(sha, files), oldest first."""
+    tags: dict[str, str] = field(default_factory=dict)
+    """Name to sha."""
 
     def files(self, revision: str) -> dict[str, bytes] | None:
+        revision = self.tags.get(revision, revision)
         if revision == "main":
             return self.commits[-1][1]
         return next((files for sha, files in self.commits if sha == revision), None)
@@ -270,7 +273,17 @@ class _Handler(BaseHTTPRequestHandler):
     def refs(self, _: bytes, kind: str, id: str) -> None:
         if (repo := self._repo(kind, id)) is not None:
             head = {"name": "main", "ref": "refs/heads/main", "targetCommit": repo.commits[-1][0]}
-            self._json(200, {"branches": [head], "tags": [], "converts": []})
+            tags = [{"name": name, "ref": f"refs/tags/{name}", "targetCommit": sha} for name, sha in repo.tags.items()]
+            self._json(200, {"branches": [head], "tags": tags, "converts": []})
+
+    def tag(self, body: bytes, kind: str, id: str, rev: str) -> None:
+        if (repo := self._repo(kind, id, write=True)) is None or self._files(repo, rev) is None:
+            return
+        name = json.loads(body)["tag"]
+        if name in repo.tags:
+            return self._json(409, {"error": f"tag {name} exists"})
+        repo.tags[name] = rev if rev != "main" else repo.commits[-1][0]
+        return self._json(200, {})
 
     def resolve(self, _: bytes, id: str, rev: str, path: str, prefix: str | None = None) -> None:
         kind = "dataset" if prefix else "model"
@@ -314,6 +327,7 @@ _ROUTES = (
     ),
     ("POST", rf"{_KIND}{_REPO}/paths-info/(?P<rev>[^/]+)", _Handler.paths_info),
     ("GET", rf"{_KIND}{_REPO}/refs", _Handler.refs),
+    ("POST", rf"{_KIND}{_REPO}/tag/(?P<rev>[^/]+)", _Handler.tag),
     ("GET HEAD", rf"/(?P<prefix>datasets/)?{_REPO}/resolve/(?P<rev>[^/]+)/(?P<path>.+)", _Handler.resolve),
 )
 
