@@ -174,6 +174,8 @@ class Work:
     """Roofline estimate of eager on the target."""
     sol_ms: float
     """Fused lower bound on the target: max(io_bytes / bandwidth, flops / rate)."""
+    fusion_headroom: float | None
+    """predicted_ms / sol_ms: what fusing everything into one kernel could win at the target's rates; None where sol_ms is 0."""
     tier_gib: int | None
     """Smallest of 8, 16, 24, 48, 80 that holds the peak; None above."""
     operators: tuple[str, ...]

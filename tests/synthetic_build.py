@@ -93,14 +93,14 @@ def candidate(
 
 def accepted(made: Candidate, *, eager_ms: float = 2.0, environment: Environment = CPU) -> Verdict:
     timing = Timing(eager_ms, 0.98 * eager_ms, 1.02 * eager_ms, eager_ms + 0.01, eager_ms / 1.25, eager_ms / 1.2, 15, False)
-    work = Work(64_000_000, 16_000_000, 4_000_000, 48_000_000, 0.9 * eager_ms, 0.25 * eager_ms, 8, ("aten.mul", "aten.relu"))
+    work = Work(64_000_000, 16_000_000, 4_000_000, 48_000_000, 0.9 * eager_ms, 0.25 * eager_ms, 3.6, 8, ("aten.mul", "aten.relu"))
     checks = Checks(True, False, 0.9, (0.95,), 0.4, 0.02, "zeros", 1e-3, 1e-3, made.candidate_id[:8])
     seconds = PhaseSeconds(0.02, 0.3, 2.0, 0.1, 0.1)
     return Verdict(made.candidate_id, Outcome.ACCEPTED, None, "passed", "timing", work, checks, timing, environment, seconds)
 
 
 def rejected(made: Candidate, reason: Reason, message: str = "seen", phase: str = "eager") -> Verdict:
-    work = Work(1_000, 500, 0, 2_000, 0.5, 0.1, 8, ("aten.relu",))
+    work = Work(1_000, 500, 0, 2_000, 0.5, 0.1, 5.0, 8, ("aten.relu",))
     return Verdict(made.candidate_id, reason.outcome, reason, message, phase, work=work, environment=CPU)
 
 

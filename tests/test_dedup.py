@@ -317,7 +317,7 @@ def write_build(root: Path, accepted: list[Subject], rejected: list[Subject] = (
     store.write_rows(root / "data/candidates/candidates.parquet", candidates, Candidate)
     resized = [Candidate(t.candidate_id, t.ops, t.code, "composer", 0, "float32", (), parent="p", round=1) for t in derived]
     store.write_rows(root / "data/verdicts/candidates.parquet", resized, Candidate)
-    works = {t.candidate_id: Work(1, 1, 1, 1, 1.0, 1.0, 8, t.aten) if t.aten else None for t in (*accepted, *derived)}
+    works = {t.candidate_id: Work(1, 1, 1, 1, 1.0, 1.0, 1.0, 8, t.aten) if t.aten else None for t in (*accepted, *derived)}
     verdicts = [Verdict(name, Outcome.ACCEPTED, None, "", "timing", work) for name, work in works.items()]
     verdicts += [Verdict(t.candidate_id, Outcome.INVALID, Reason.RUNTIME, "", "dry_run") for t in rejected]
     store.write_rows(root / "data/verdicts/verdicts.parquet", verdicts, Verdict)

@@ -184,7 +184,7 @@ class _PastDryRun(Course):
     """The run on the device comes first, with the counts of an honest dry run."""
 
     def first(self) -> Job | None:
-        self.work = Work(2**20, 2**20, 2**20, 2**20, 1.0, 0.5, 8, ("addmm", "tanh"))
+        self.work = Work(2**20, 2**20, 2**20, 2**20, 1.0, 0.5, 2.0, 8, ("addmm", "tanh"))
         self.seconds = {"dry_run": 0.1}
         return self._run()
 

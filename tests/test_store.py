@@ -32,7 +32,7 @@ from ops6k.records import (
 )
 
 _TIMING = Timing(2.0, 1.9, 2.1, 2.2, 1.0, 1.2, 15, False)
-_WORK = Work(10, 4, 100, 8, 1.5, 0.5, 8, ("aten.relu", "aten.sum"))
+_WORK = Work(10, 4, 100, 8, 1.5, 0.5, 3.0, 8, ("aten.relu", "aten.sum"))
 _CHECKS = Checks(True, False, 0.5, (0.5, 1.0), None, None, None, 1e-2, 1e-2, "abc", ("flag",))
 _ENVIRONMENT = Environment("cpu", "cpu", None, "2.13.0", None, "3.11", "highest", False)
 ROWS = [

@@ -27,7 +27,7 @@ def task(number: int, label: str = "torch.exp", *, environment: Environment = GP
     size = rng.randint(10**6, 10**8)
     eager_ms = 1 + 20 * rng.random()
     timing = Timing(eager_ms, 0.98 * eager_ms, 1.02 * eager_ms, eager_ms + 0.01, eager_ms / 1.2, eager_ms / 1.2, 15, False)
-    work = Work(3 * size, size, 2 * size, 2 * size, eager_ms, eager_ms / 4, 8, operators)
+    work = Work(3 * size, size, 2 * size, 2 * size, eager_ms, eager_ms / 4, 4.0, 8, operators)
     checks = Checks(True, False, 0.9, (0.95,), 0.4, 0.02, "zeros", 1e-2, 1e-2, "0" * 8)
     code = code or f"# {label} {number}"
     return Task(

@@ -313,13 +313,16 @@ def _work(graph: Graph, target: Target) -> Work:
     ends = [n for n in graph.nodes if n.op == "placeholder" and n.users] + list(graph.output_node().all_input_nodes)
     io_bytes = sum(_bytes(tensor) for node in ends for tensor in _results(node))
     peak = _peak_bytes(graph)
+    predicted_ms = sum(ms * target.slower(name) for name, ms in _terms(graph, target).items())
+    sol_ms = 1e3 * max(io_bytes / (target.bandwidth_gbs * 1e9), flop_s)
     return Work(
         bytes_moved=sum(map(_moved_bytes, compute)),
         io_bytes=io_bytes,
         flops=sum(map(_flops, compute)),
         peak_bytes=peak,
-        predicted_ms=sum(ms * target.slower(name) for name, ms in _terms(graph, target).items()),
-        sol_ms=1e3 * max(io_bytes / (target.bandwidth_gbs * 1e9), flop_s),
+        predicted_ms=predicted_ms,
+        sol_ms=sol_ms,
+        fusion_headroom=predicted_ms / sol_ms if sol_ms else None,
         tier_gib=next((tier for tier in TIERS_GIB if peak <= tier * 2**30 * 0.95), None),
         operators=tuple(_name(node) for node in compute),
     )
