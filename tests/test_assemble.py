@@ -306,6 +306,18 @@ def test_pandas_reads_the_files_directly(dataset: Path) -> None:
     assert list(frame["ops"].map(len)) == list(frame["depth"])
 
 
+def test_duckdb_and_polars_read_the_files_directly_structs_and_all(dataset: Path) -> None:
+    import duckdb
+    import polars
+
+    file = str(dataset / "data" / "train.parquet")
+    wanted = sorted((row.task_id, row.timing.eager_ms, list(row.ops)) for row in rows(dataset)["train"])
+    frame = polars.read_parquet(file)
+    assert sorted(zip(frame["task_id"], frame["timing"].struct.field("eager_ms"), frame["ops"].to_list(), strict=True)) == wanted
+    found = duckdb.sql(f"select task_id, timing.eager_ms, ops from '{file}' where len(ops) = depth").fetchall()
+    assert sorted(found) == wanted
+
+
 def test_the_files_are_zstd_and_large_ones_have_several_row_groups(dataset: Path, tmp_path: Path) -> None:
     column = pq.ParquetFile(dataset / "data" / "train.parquet").metadata.row_group(0).column(3)
     assert column.compression == "ZSTD"
