@@ -5,13 +5,13 @@ those of real models. Runs candidate code on fake tensors: call it in a sandboxe
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ops6k.fuse.composer.graph import Graph, Launch
 from ops6k.fuse.composer.inputs import families
 from ops6k.fuse.composer.probe import require_effects
-from ops6k.fuse.composer.trial import Bed, Unfit
+from ops6k.fuse.composer.trial import Bed, Unfit, launches
 from ops6k.fuse.composer.write import Writer, real_sizes
 from ops6k.fuse.sources import place_in_run
 from ops6k.records import Work
@@ -59,7 +59,11 @@ def wanted_ms(seed: int, index: int, target_ms: tuple[float, float]) -> float:
 
 def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitted | str:
     """The task at sizes that are predicted to take about `goal_ms` on the target, or why there are none."""
-    sizes = scale(graph, real_sizes(graph), _first_ratio(graph, writer.dtype, target, goal_ms), widths=False)
+    try:
+        ratio = _first_ratio(launches(graph), writer.dtype, target, goal_ms)
+    except Unfit as unfit:
+        return str(unfit)
+    sizes = scale(graph, real_sizes(graph), ratio, widths=False)
     best: Fitted | None = None
     for _ in range(ROUNDS):
         code = writer.code(sizes)
@@ -83,22 +87,22 @@ def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitt
     return best
 
 
-def guessed_ms(graph: Graph, dtype: str, target: Target, ratio: float = 1.0) -> float:
-    """Predicted time at `ratio` times the elements drawn, from the trial run: near the dry run's, without one."""
+def guessed_ms(found: Sequence[Launch], dtype: str, target: Target, ratio: float = 1.0) -> float:
+    """Predicted time at `ratio` times the elements drawn, from the graph's launches: near the dry run's, without one."""
     share = 1.0 if dtype == "float32" else 0.5
 
     def seconds(launch: Launch) -> float:
         busy = max(share * launch.bytes_moved / (target.bandwidth_gbs * 1e9), launch.flops / target.rate(dtype))
         return max(ratio * busy, target.overhead_us * 1e-6) * target.slower(launch.operator)
 
-    return 1e3 * sum(seconds(launch) for step in graph.steps for launch in step.launches)
+    return 1e3 * sum(map(seconds, found))
 
 
-def _first_ratio(graph: Graph, dtype: str, target: Target, goal_ms: float) -> float:
+def _first_ratio(found: Sequence[Launch], dtype: str, target: Target, goal_ms: float) -> float:
     """Times the elements drawn that the goal takes: launches bound by their overhead do not grow at first."""
     ratio = 1.0
     for _ in range(FIRST_STEPS):
-        ratio *= goal_ms / guessed_ms(graph, dtype, target, ratio)
+        ratio *= goal_ms / guessed_ms(found, dtype, target, ratio)
     return ratio
 
 

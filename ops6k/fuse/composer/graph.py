@@ -79,7 +79,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One ATen operator of a step at real sizes, as the meta device saw it in float32."""
+    """One ATen operator of a step at real sizes, in float32."""
 
     operator: str
     bytes_moved: int
@@ -99,8 +99,8 @@ class Step:
     hint: str = "y"
     through: str = ""
     """Value that a lazy kernel might return instead of this one: the first it reads."""
-    launches: tuple[Launch, ...] = ()
-    """What it does at real sizes: a first guess of the time."""
+    launches: tuple[Launch, ...] | None = None
+    """What it does at real sizes, where that was counted when it was tried."""
 
 
 @dataclass(slots=True)

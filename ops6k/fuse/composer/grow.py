@@ -57,7 +57,7 @@ class Pool:
 
     def draw(self, kinds: Sequence[str], used: set[str], wanted: Wanted, rng: random.Random) -> Recipe | None:
         """A companion: a category first, so that the many activations do not crowd out the few scans."""
-        fit = [r for r, takes in self.by_dtype[wanted.dtype] if r.key not in used and not takes.isdisjoint(kinds)]
+        fit = [r for r in _takers(self, wanted.dtype, frozenset(kinds)) if r.key not in used]
         if wanted.operators:
             fit = [r for r in fit if r.op in wanted.operators]
         if not fit:
@@ -65,6 +65,12 @@ class Pool:
         category = rng.choice(sorted({r.category for r in fit}))
         op = rng.choice(sorted({r.op for r in fit if r.category == category}))
         return rng.choice([r for r in fit if r.op == op])
+
+
+@lru_cache(maxsize=1024)
+def _takers(pool: Pool, dtype: str, kinds: frozenset[str]) -> list[Recipe]:
+    """Recipes that can follow a value of one of these kinds."""
+    return [recipe for recipe, takes in pool.by_dtype[dtype] if not takes.isdisjoint(kinds)]
 
 
 @lru_cache(maxsize=64)

@@ -177,8 +177,9 @@ def _spelled(recipe: Recipe, names: dict[str, object], others: int, draft: Draft
 def _append(draft: Draft, step: Step, recipe: Recipe, first: Value) -> Value:
     """Names the step's result, tries it and keeps it; raises Unfit."""
     named = replace(step, value=replace(first, name=draft.graph.fresh("v")))
-    tried = draft.beds.step(named, first if recipe.keeps_shape else None)
-    result, axes = tried.twin, tried.axes(draft.graph.sizes)
+    reads = [value for value in draft.graph.values() if value.name in step.reads]
+    tried = draft.beds.step(named, reads, draft.graph.sizes, first if recipe.keeps_shape else None)
+    result, axes = tried.twin, tried.axes
     same = recipe.gives == "same" and len(axes) == len(first.axes)
     kind = first.kind if same else recipe.gives if recipe.gives in AXES else BY_RANK.get(len(axes), "final")
     if recipe.gives == "final" or not result.is_floating_point():

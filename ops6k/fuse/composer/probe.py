@@ -1,12 +1,13 @@
 """Does a whole graph hold up: at twin sizes, would a verifier see each step, each input and each output?
 
 A cheap forerunner of the screen, for yield: the verdict is the screen's. Every step, undeclared arithmetic too, is
-replaced by its input, by zeros and by its mean; every input is redrawn; the result is compared with one in float64.
+replaced by its input and by its mean; every input is redrawn; the result is compared with one in float64.
 """
 
-from collections.abc import Mapping
-from copy import deepcopy
+from collections.abc import Callable, Mapping
+from copy import copy, deepcopy
 
+import numpy as np
 import torch
 
 from ops6k.fuse.composer.graph import Graph, Step
@@ -47,13 +48,10 @@ def require_effects(graph: Graph, bed: Bed) -> None:
 def _require_spread(values: torch.Tensor) -> None:
     some = sampled(values)
     if not values.is_floating_point():
-        if constant_share(values) > MAX_FREE:
+        if constant_share(some) > MAX_FREE:
             raise Unfit("an output is nearly constant")
     elif (
-        not torch.isfinite(values).all()
-        or values.abs().max() > MAX_VALUE
-        or some.std() < 0.06
-        or constant_share(values) > MAX_FREE
+        not torch.isfinite(values).all() or values.abs().max() > MAX_VALUE or some.std() < 0.06 or constant_share(some) > MAX_FREE
     ):
         raise Unfit("an output is nearly constant, or out of hand")
 
@@ -65,17 +63,19 @@ def outputs(graph: Graph, bed: Bed, start: int = 0) -> dict[str, torch.Tensor]:
     return {name: bed.names[name] for name in graph.outputs}
 
 
-def _effect(base: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> float:
+def _effect(base: Mapping[str, np.ndarray], other: Mapping[str, torch.Tensor]) -> float:
     """Largest share, over the outputs, of elements that a verifier sees move; something not finite is seen."""
-    return max(moved(values, sampled(other[name]).nan_to_num(1e6, 1e6, -1e6)) for name, values in base.items())
+    return max(
+        moved(values, np.nan_to_num(sampled(other[name]), nan=1e6, posinf=1e6, neginf=-1e6)) for name, values in base.items()
+    )
 
 
-def _require_inputs(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -> None:
+def _require_inputs(graph: Graph, bed: Bed, base: Mapping[str, np.ndarray]) -> None:
     fresh = bed.copy()
     for given in graph.inputs:
         fresh.names[given.value.name] = fresh.input(given)
     redrawn = outputs(graph, fresh)
-    if min(moved(values, redrawn[name]) for name, values in base.items()) < MIN_CHANGE:
+    if min(moved(values, sampled(redrawn[name])) for name, values in base.items()) < MIN_CHANGE:
         raise Unfit("an output does not follow the inputs")
     if len(graph.inputs) == 1:
         return
@@ -86,7 +86,7 @@ def _require_inputs(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) ->
             raise Unfit("an input does not matter")
 
 
-def _require_weights(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -> None:
+def _require_weights(graph: Graph, bed: Bed, base: Mapping[str, np.ndarray]) -> None:
     """Where there are weights, each output follows them: the output of other weights must be no answer."""
     if not any(
         isinstance(held := bed.names[m.name], torch.Tensor) or any(True for _ in held.state_dict()) for m in graph.members
@@ -95,11 +95,12 @@ def _require_weights(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -
     other = bed.copy()
     for member in graph.members:
         other.member(member)
-    if min(moved(values, outputs(graph, other)[name]) for name, values in base.items()) < MIN_CHANGE:
+    found = outputs(graph, other)
+    if min(moved(values, sampled(found[name])) for name, values in base.items()) < MIN_CHANGE:
         raise Unfit("an output does not follow the weights")
 
 
-def _require_each_weight(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor]) -> None:
+def _require_each_weight(graph: Graph, bed: Bed, base: Mapping[str, np.ndarray]) -> None:
     """No weight of a module is absorbed by what follows, as the bias of a convolution is by an instance norm."""
     for member in graph.members:
         held = bed.names[member.name]
@@ -114,7 +115,7 @@ def _require_each_weight(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor
                 raise Unfit("a weight does not matter")
 
 
-def _require_step(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor], i: int, step: Step) -> None:
+def _require_step(graph: Graph, bed: Bed, base: Mapping[str, np.ndarray], i: int, step: Step) -> None:
     result = bed.names[step.value.name]
     for stand_in in _stand_ins(result, bed.names.get(step.through)):
         other = bed.copy()
@@ -124,11 +125,13 @@ def _require_step(graph: Graph, bed: Bed, base: Mapping[str, torch.Tensor], i: i
 
 
 def _stand_ins(result: torch.Tensor, taken: object) -> list[torch.Tensor]:
-    found = [torch.zeros_like(result)]
-    if result.is_floating_point():
-        found.append(result.mean().expand_as(result).clone())
-        if isinstance(taken, torch.Tensor) and taken.shape == result.shape:
-            found.append(taken.to(result.dtype))
+    """Its mean, and what it was made of. Zeros too where there is no mean: what is mostly zeros was refused as nearly constant, so
+    else zeros are seen wherever the mean is."""
+    if not result.is_floating_point():
+        return [torch.zeros_like(result)]
+    found = [result.mean().expand_as(result).clone()]
+    if isinstance(taken, torch.Tensor) and taken.shape == result.shape:
+        found.append(taken.to(result.dtype))
     return found
 
 
@@ -136,9 +139,11 @@ def _require_conditioned(graph: Graph, bed: Bed, dtype: str) -> None:
     """The task's own precision and float64 agree within the verifier's tolerance."""
     kind = getattr(torch, dtype)
     rounded = {i.value.name: _as(bed.names[i.value.name], kind) for i in graph.inputs}
-    ours, wide = (outputs(graph, _cast(graph, bed, rounded, (kind, target))) for target in (kind, torch.float64))
+    # The trial run was in float32.
+    ours = bed.names if kind is torch.float32 else outputs(graph, _cast(graph, bed, rounded, (kind, kind)))
+    wide = outputs(graph, _cast(graph, bed, rounded, (kind, torch.float64)))
     for name, values in wide.items():
-        if moved(values, ours[name]) > MAX_UNSTABLE:
+        if moved(sampled(values), sampled(ours[name])) > MAX_UNSTABLE:
             raise Unfit("ill-conditioned")
 
 
@@ -149,10 +154,25 @@ def _cast(graph: Graph, bed: Bed, given: Mapping[str, torch.Tensor], kinds: tupl
     for member in graph.members:
         held = bed.names[member.name]
         if isinstance(held, torch.nn.Module):
-            other.names[member.name] = deepcopy(held).to(rounded).to(kind)
+            other.names[member.name] = _recast(held, lambda tensor: _as(_as(tensor, rounded), kind))
         else:
             other.names[member.name] = _as(_as(held, rounded), kind)
     other.names |= {name: _as(value, kind) for name, value in given.items()}
+    return other
+
+
+def _recast(module: torch.nn.Module, cast: Callable[[torch.Tensor], torch.Tensor]) -> torch.nn.Module:
+    """A module of the same kind over cast weights. A deep copy takes ten times as long; only those that keep lists of their own
+    weights need it."""
+    if isinstance(module, torch.nn.RNNBase):
+        return deepcopy(module)._apply(cast)
+    other = copy(module)
+    other._parameters = {
+        name: None if held is None else torch.nn.Parameter(cast(held), requires_grad=False)
+        for name, held in module._parameters.items()
+    }
+    other._buffers = {name: None if held is None else cast(held) for name, held in module._buffers.items()}
+    other._modules = {name: None if held is None else _recast(held, cast) for name, held in module._modules.items()}
     return other
 
 

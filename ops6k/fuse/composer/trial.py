@@ -5,11 +5,14 @@ the other is that size. What the numbers look like (finite, spread, not the inpu
 """
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType
 
+import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -71,11 +74,16 @@ class Bed:
             raise Unfit(str(error).split("\n")[0][:200]) from None
 
     def input(self, given: Input, dtype: str = "float32") -> torch.Tensor:
-        with self.device:
+        with self._here():
             return self.evaluate(expression(given, dtype))
 
+    def hollow(self, value: Value, dtype: torch.dtype) -> None:
+        """A tensor of the value's shape without numbers."""
+        shape = [self.evaluate(axis) for axis in value.axes]
+        self.names[value.name] = torch.empty(shape, dtype=dtype, device=self.device)
+
     def member(self, member: Member) -> None:
-        with self.device:
+        with self._here():
             made = self.evaluate(member.build)
             if isinstance(made, torch.nn.Module):
                 made.eval()
@@ -83,6 +91,10 @@ class Bed:
             # Weights without numbers have nothing to spread.
             for text in member.settle if self.device.type != "meta" else ():
                 self.evaluate(text)
+
+    def _here(self) -> AbstractContextManager:
+        """Where tensors are made; torch's own context costs microseconds a call."""
+        return nullcontext() if self.device.type == "cpu" else self.device
 
     def step(self, step: Step) -> torch.Tensor:
         with torch.no_grad():
@@ -95,14 +107,12 @@ class Bed:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A step's result in both runs."""
+    """What a step gave."""
 
     twin: torch.Tensor
-    meta: torch.Tensor
-    launches: tuple[Launch, ...]
-
-    def axes(self, sizes: list[Size]) -> tuple[str | None, ...]:
-        return tuple(axis_text(a, b, sizes) for a, b in zip(self.twin.shape, self.meta.shape, strict=True))
+    axes: tuple[str | None, ...]
+    launches: tuple[Launch, ...] | None
+    """None where it was not counted."""
 
 
 class Launches(TorchDispatchMode):
@@ -124,17 +134,20 @@ class Launches(TorchDispatchMode):
 
 @dataclass(slots=True)
 class Beds:
-    """The two runs of one graph, side by side."""
+    """The two runs of one graph, side by side. On the meta device, whose operators are written in Python, only those steps are run
+    whose axes the twin leaves open; a value that was not run there has its shape all the same."""
 
     twin: Bed
     meta: Bed
+    waiting: dict[str, Member]
+    """Members that no step on the meta device has asked for."""
 
     @classmethod
     def empty(cls) -> "Beds":
-        return cls(Bed("cpu"), Bed("meta"))
+        return cls(Bed("cpu"), Bed("meta"), {})
 
     def copy(self) -> "Beds":
-        return Beds(self.twin.copy(), self.meta.copy())
+        return Beds(self.twin.copy(), self.meta.copy(), dict(self.waiting))
 
     def size(self, size: Size) -> None:
         self.twin.names[size.name], self.meta.names[size.name] = size.twin, size.real
@@ -145,34 +158,84 @@ class Beds:
 
     def input(self, given: Input) -> None:
         twin = self.twin.names[given.value.name] = self.twin.input(given)
-        shape = [self.meta.evaluate(axis) for axis in given.value.axes]
-        self.meta.names[given.value.name] = torch.empty(shape, dtype=twin.dtype, device="meta")
+        self.meta.hollow(given.value, twin.dtype)
 
     def member(self, member: Member) -> None:
-        for bed in (self.twin, self.meta):
-            bed.member(member)
+        self.twin.member(member)
+        self.waiting[member.name] = member
 
-    def step(self, step: Step, like: Value | None) -> Tried:
-        """What the step gives; raises Unfit where either run fails.
+    def step(self, step: Step, reads: Sequence[Value], sizes: Sequence[Size], like: Value | None) -> Tried:
+        """What the step gives; raises Unfit where it fails.
 
-        like: the value whose shape the result has in every run if it has it in one, as after element-wise operators and norms. That
-        saves the run on the meta device, whose operators are written in Python.
+        like: the value whose shape the result has in every run if it has it in one, as after element-wise operators and norms.
         """
-        with Launches() as launches:
+        if like is not None:
+            with Launches() as launches:
+                twin = self.twin.step(step)
+        else:
             twin = self.twin.step(step)
         require_lively(twin, self.twin.names[step.through])
         if like is not None and twin.shape == self.twin.names[like.name].shape and twin.is_floating_point():
             meta = self.meta.names[step.value.name] = torch.empty_like(self.meta.names[like.name], dtype=twin.dtype)
             larger = meta.numel() // twin.numel()
-            return Tried(twin, meta, tuple(replace(launch, bytes_moved=launch.bytes_moved * larger) for launch in launches.made))
-        with Launches() as launches:
-            meta = self.meta.step(step)
+            made = tuple(replace(launch, bytes_moved=launch.bytes_moved * larger) for launch in launches.made)
+            return Tried(twin, like.axes, made)
+        axes = self._axes(step, twin, reads, sizes)
+        if None not in axes:
+            self.meta.hollow(replace(step.value, axes=axes), twin.dtype)
+            return Tried(twin, axes, None)
+        self.build(step.text)
+        meta = self.meta.step(step)
         if twin.ndim != meta.ndim or twin.dtype != meta.dtype:
             raise Unfit("the runs differ in rank or dtype")
-        return Tried(twin, meta, tuple(launches.made))
+        return Tried(twin, tuple(axis_text(a, b, sizes) for a, b in zip(twin.shape, meta.shape, strict=True)), None)
+
+    def build(self, text: str) -> None:
+        """Members that a step names, on the meta device."""
+        for name in [name for name in self.waiting if name in text]:
+            self.meta.member(self.waiting.pop(name))
+
+    def _axes(self, step: Step, twin: torch.Tensor, reads: Sequence[Value], sizes: Sequence[Size]) -> tuple[str | None, ...]:
+        """What the twin alone tells: an axis that was read with all before it, or all behind it, or of the length of the one size that
+        the step names; None where it could be a number as well."""
+        said = step.text + "".join(member.build for name, member in self.waiting.items() if name in step.text)
+        named = {size.twin: size.name for size in sizes if re.search(rf"\b{size.name}\b", said)}
+        places = [(value.axes, self.twin.names[value.name].shape) for value in reads]
+
+        def axis(at: int, length: int) -> str | None:
+            for axes, shape in places:
+                if shape[: at + 1] == twin.shape[: at + 1]:
+                    return axes[at]
+                if shape[at - twin.ndim :] == twin.shape[at:]:
+                    return axes[at - twin.ndim]
+            return named.get(length)
+
+        return tuple(axis(at, length) for at, length in enumerate(twin.shape))
 
 
-def axis_text(twin: int, real: int, sizes: list[Size]) -> str | None:
+def launches(graph: Graph) -> list[Launch]:
+    """What every step does at real sizes: as counted when it was tried, or on the meta device now. Raises Unfit."""
+    beds = Beds.empty()
+    for source in graph.definitions.values():
+        beds.meta.define(source)
+    beds.meta.names |= {size.name: size.real for size in graph.sizes}
+    beds.waiting = {member.name: member for member in graph.members}
+    for given in graph.inputs:
+        beds.meta.names[given.value.name] = beds.meta.input(given)
+    return [launch for step in graph.steps for launch in _counted(step, beds)]
+
+
+def _counted(step: Step, beds: Beds) -> Sequence[Launch]:
+    if step.launches is not None and None not in step.value.axes:
+        beds.meta.hollow(step.value, torch.float32)
+        return step.launches
+    beds.build(step.text)
+    with Launches() as launches:
+        beds.meta.step(step)
+    return launches.made
+
+
+def axis_text(twin: int, real: int, sizes: Sequence[Size]) -> str | None:
     """The size expression that has these lengths in the two runs: a size, a multiple, a fraction or product, a number."""
     for size in sizes:
         if (size.twin, size.real) == (twin, real):
@@ -192,24 +255,26 @@ def axis_text(twin: int, real: int, sizes: list[Size]) -> str | None:
     return None
 
 
-def sampled(values: torch.Tensor, count: int = 4096) -> torch.Tensor:
-    """At most `count` elements, evenly spread, float64: enough for shares of a few per cent."""
-    flat = values.flatten()
-    # An odd step, so that it does not run along one axis of an even width.
-    return flat[:: (flat.numel() // count) | 1].double() if flat.numel() > count else flat.double()
+def sampled(values: torch.Tensor, count: int = 2048) -> np.ndarray:
+    """At most `count` elements, evenly spread, in float32 at least: enough for shares of a few per cent. In numpy, whose calls on so
+    few numbers cost a tenth of torch's."""
+    flat = values.detach().flatten()
+    if flat.numel() > count:
+        # An odd step, so that it does not run along one axis of an even width.
+        flat = flat[:: (flat.numel() // count) | 1]
+    return (flat if flat.dtype in (torch.float32, torch.float64) else flat.float()).numpy()
 
 
-def moved(ours: torch.Tensor, theirs: torch.Tensor) -> float:
-    """Share of elements of `ours` that the verifier would see differ from `theirs`; both of one shape, or both `sampled`."""
-    a, b = sampled(ours), sampled(theirs)
-    return ((a - b).abs() > TOLERANCE + TOLERANCE * a.abs()).double().mean().item()
+def moved(ours: np.ndarray, theirs: np.ndarray | float) -> float:
+    """Share of elements of `ours` that the verifier would see differ from `theirs`; both `sampled`, or one number for all."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        seen = np.abs(ours - theirs) > TOLERANCE + TOLERANCE * np.abs(ours)
+    return int(np.count_nonzero(seen)) / max(ours.size, 1)
 
 
-def constant_share(values: torch.Tensor) -> float:
+def constant_share(some: np.ndarray) -> float:
     """Largest share of elements that zeros, or the median, would get right."""
-    wide = sampled(values)
-    guesses = (torch.zeros((), dtype=torch.double), wide.median())
-    return max(1 - moved(wide, guess.expand_as(wide)) for guess in guesses)
+    return max(1 - moved(some, guess) for guess in (0.0, float(np.median(some))))
 
 
 def require_lively(result: torch.Tensor, taken: torch.Tensor | None) -> None:
@@ -219,11 +284,11 @@ def require_lively(result: torch.Tensor, taken: torch.Tensor | None) -> None:
     if not result.is_floating_point():
         return
     some = sampled(result)
-    if not bool(torch.isfinite(some).all()):
+    if not np.isfinite(some).all():
         raise Unfit("not finite")
-    if some.abs().max().item() > 2e3 or some.std().item() < 0.06:
+    if np.abs(some).max() > 2e3 or some.std() < 0.06:
         raise Unfit("far from unit scale")
     if constant_share(some) > 0.72:
         raise Unfit("nearly constant")
-    if taken is not None and taken.shape == result.shape and moved(result, taken) < 0.15:
+    if taken is not None and taken.shape == result.shape and moved(some, sampled(taken)) < 0.15:
         raise Unfit("changes nothing")
