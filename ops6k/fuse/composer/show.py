@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ops6k import params, target
 from ops6k.fuse.composer.batch import Composer
-from ops6k.fuse.composer.grow import Pool, grow
+from ops6k.fuse.composer.grow import full_pool, grow
 from ops6k.fuse.composer.recipe import recipes
 from ops6k.fuse.sources import wanted
 
@@ -25,7 +25,7 @@ def show(count: int, target_file: Path, start: int = 0) -> None:
     proposals = [composer.one(row) for row in rows]
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     began_growing = time.process_time()
-    grown = sum(grow(row, Pool(recipes(), build.seed)) is not None for row in rows)
+    grown = sum(grow(row, full_pool(build.seed)) is not None for row in rows)
     growing = time.process_time() - began_growing
     made = [p for p in proposals if p.candidate]
     refused = [reason for p in proposals for reason in p.refused]
