@@ -23,6 +23,8 @@ FIRST_STEPS = 6
 """Of fixed-point iteration before the first dry run."""
 CLOSE = 1.6
 """Predicted time over wanted time that is near enough: the prediction itself is off by more."""
+SHORT_MS, CLOSE_BELOW = 2.0, 1.15
+"""So short a task may not fall short of its goal by more: it would leave the screen's window."""
 MAX_PEAK_GIB = 20.0
 MAX_ELEMENTS = 2_000_000_000
 """Of an input or output: some kernels count in 32 bits."""
@@ -76,7 +78,7 @@ def fitted(graph: Graph, writer: Writer, target: Target, goal_ms: float) -> Fitt
         room = min(min(MAX_PEAK_GIB, 0.4 * target.memory_gib) / max(peak_gib, 1e-9), MAX_ELEMENTS / max(largest, 1))
         best = Fitted(code, ran.work, sizes) if room >= 1 else best
         ratio = min(goal_ms / ran.work.predicted_ms, 0.95 * room)
-        if 1 / CLOSE < ratio < CLOSE and room >= 1:
+        if 1 / CLOSE < ratio < (CLOSE if goal_ms > SHORT_MS else CLOSE_BELOW) and room >= 1:
             break
         scaled = scale(graph, sizes, ratio)
         if scaled == sizes:

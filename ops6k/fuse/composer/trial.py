@@ -27,6 +27,9 @@ TOLERANCE = 1e-2
 MAX_ELEMENTS = 400_000
 """Of a twin: past it a task grows faster than sizes can be fitted."""
 
+_DIVIDES = re.compile("unflatten|reshape|view|chunk|split|shuffle|group|unfold|fold", re.IGNORECASE)
+"""What asks that a length be divisible: the twin may be where the real size is not."""
+
 FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AssertionError)
 """What torch raises for arguments that do not fit."""
 
@@ -199,6 +202,8 @@ class Beds:
         """What the twin alone tells: an axis that was read with all before it, or all behind it, or of the length of the one size that
         the step names; None where it could be a number as well."""
         said = step.text + "".join(member.build for name, member in self.waiting.items() if name in step.text)
+        if _DIVIDES.search(said):
+            return (None,) * twin.ndim
         named = {size.twin: size.name for size in sizes if re.search(rf"\b{size.name}\b", said)}
         places = [(value.axes, self.twin.names[value.name].shape) for value in reads]
 
@@ -262,7 +267,8 @@ def sampled(values: torch.Tensor, count: int = 2048) -> np.ndarray:
     if flat.numel() > count:
         # An odd step, so that it does not run along one axis of an even width.
         flat = flat[:: (flat.numel() // count) | 1]
-    return (flat if flat.dtype in (torch.float32, torch.float64) else flat.float()).numpy()
+    wide = flat if flat.dtype in (torch.float32, torch.float64) else flat.float()
+    return wide.resolve_neg().numpy()  # the imaginary part of a conjugate is negated lazily
 
 
 def moved(ours: np.ndarray, theirs: np.ndarray | float) -> float:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ops6k.fuse.composer.graph import PLACEHOLDER, Graph, Member, Step, names_in
-from ops6k.fuse.composer.inputs import expression, families
+from ops6k.fuse.composer.inputs import families
+from ops6k.fuse.composer.layout import laid_out
 from ops6k.fuse.composer.precision import with_dtype
 from ops6k.labels import key
 
@@ -238,7 +239,7 @@ class Writer:
         def named(text: str) -> str:
             return PLACEHOLDER.sub(lambda match: self.constants[match.group()], text)
 
-        drawn = [named(expression(given, self.dtype)) for given in self.graph.inputs]
+        drawn = [named(laid_out(given, self.dtype, self.hand.rng)) for given in self.graph.inputs]
         if self.hand.named_inputs:
             names = list(self.arguments.values())
             lines = [f"    {name} = {text}" for name, text in zip(names, drawn, strict=True)]
