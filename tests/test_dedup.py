@@ -408,3 +408,20 @@ def test_ids_of_candidates_are_what_matches_carry() -> None:
     name = candidate_id(("nn.Linear",), TASKS["pair"].code)
     matches = decide([dataclasses.replace(TASKS["pair"], candidate_id=name)], [reference(TASKS["pair"])], PARAMS)
     assert {match.candidate_id for match in matches} == {name}
+
+
+SOUND = sorted(path for path in (Path(__file__).parent / "tasks").glob("*.py") if path.read_text().startswith("# keep\n"))
+
+
+def test_sound_tasks_are_merged_neither_with_one_another_nor_with_kernelbench() -> None:
+    """By text and source dataflow alone, which merge more than a dry run's operators do.
+
+    One does compute a problem of KernelBench: the lower triangle of a product is its level 1 problem 15.
+    """
+    tasks = [
+        Subject(path.stem, tuple(path.read_text().splitlines()[1].removeprefix("# ops: ").split(", ")), path.read_text(), None)
+        for path in SOUND
+    ]
+    assert len(tasks) >= 100
+    references = load_index(Path(__file__).parents[1] / "data/benchmarks/kernelbench.parquet")
+    assert reasons(tasks, references) == {"sound-triangular": Reason.BENCHMARK}
