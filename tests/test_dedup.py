@@ -12,7 +12,7 @@ from dedup_tasks import TASKS, framed
 
 from ops6k import dedup, store
 from ops6k.dedup.canonical import canonical
-from ops6k.dedup.decide import Subject, compare, decide, rejections
+from ops6k.dedup.decide import Subject, canonical_forms, compare, decide, rejections
 from ops6k.dedup.index import Reference, build_index, load_index
 from ops6k.dedup.inside import another_class
 from ops6k.dedup.neighbours import Components, Exact, Growing, bands, multiset, pairs_in_order
@@ -425,3 +425,14 @@ def test_sound_tasks_are_merged_neither_with_one_another_nor_with_kernelbench() 
     assert len(tasks) >= 100
     references = load_index(Path(__file__).parents[1] / "data/benchmarks/kernelbench.parquet")
     assert reasons(tasks, references) == {"sound-triangular": Reason.BENCHMARK}
+
+
+@pytest.mark.slow
+def test_forms_made_on_several_cores_are_those_made_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = [task.code for task in TASKS.values()] + ["no python ("]
+    monkeypatch.setattr("ops6k.dedup.decide._MANY", 1)
+    several = list(canonical_forms(codes))
+    assert several[-1] is None
+    assert [form and (form.text, form.flow, form.shingles.tolist()) for form in several] == [
+        (form := canonical(code)) and (form.text, form.flow, form.shingles.tolist()) for code in codes
+    ]
