@@ -15,6 +15,7 @@ from dedup_tasks import TASKS, framed
 from ops6k.dedup.canonical import canonical
 from ops6k.dedup.index import Reference, build_index, load_index, load_indexes, origin
 from ops6k.dedup.subject import arguments
+from ops6k.dedup.trace import with_init_inputs
 from ops6k.dedup.variants import SURE
 from ops6k.errors import MissingInput
 
@@ -190,3 +191,20 @@ def test_indexes_add_up(tmp_path: Path) -> None:
 def test_a_name_that_is_a_path_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="letters"):
         build_index(tmp_path, "../mine", folder=tmp_path)
+
+
+@pytest.mark.parametrize(("name", "references", "traced"), [("robust-kbench", 419, 0.95), ("multikernelbench", 401, 0.7)])
+def test_the_other_committed_indexes_hold_every_task_and_no_source(name: str, references: int, traced: float) -> None:
+    path = COMMITTED.with_name(f"{name}.parquet")
+    found = load_index(path)
+    assert len(found) == origin(path).references == references
+    assert len({r.name for r in found}) == references
+    assert sum(r.aten is not None for r in found) >= traced * references
+    assert longest_text(path) <= LONGEST_NAME
+    assert len(origin(path).revision) == 40
+
+
+def test_tasks_without_init_inputs_get_empty_ones_for_the_dry_run_only() -> None:
+    bare = "class Model: pass"
+    assert with_init_inputs(bare).endswith("def get_init_inputs():\n    return []\n")
+    assert with_init_inputs(TASKS["pair"].code) == TASKS["pair"].code

@@ -35,11 +35,13 @@ class Known:
     aten: tuple[str, ...] | None = field(init=False)
     """Folded."""
     arguments: int | None = field(init=False)
+    """Of forward; only looked for where the operators are few enough for it to count."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arguments", arguments(self.subject.code))
-        aten = self.subject.aten
-        object.__setattr__(self, "aten", folded(aten) if aten else None)
+        aten = self.subject.aten and folded(self.subject.aten)
+        is_short = bool(aten) and len(aten) <= SHORT_SEQUENCE
+        object.__setattr__(self, "aten", aten or None)
+        object.__setattr__(self, "arguments", arguments(self.subject.code) if is_short else None)
 
 
 def signature(aten: tuple[str, ...] | None, code_arguments: int | None) -> tuple | None:
