@@ -1,6 +1,7 @@
 """Near pairs in bulk: the same signatures and the same decisions as one task at a time, in one process or in several."""
 
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from multiprocessing import get_context
 
 import numpy as np
@@ -88,7 +89,7 @@ def test_large_groups_are_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatch) -
 def test_groups_of_a_band_agree_in_every_column() -> None:
     columns = np.array([[1, 2], [3, 4], [1, 2], [3, 5], [1, 2], [3, 4]], np.uint32)
     members, bounds = band_groups(columns)
-    groups = {tuple(members[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)}
+    groups = {tuple(members[a:b]) for a, b in pairwise(bounds)}
     assert groups == {(0, 2, 4), (1, 5)}
 
 
