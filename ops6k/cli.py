@@ -30,12 +30,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 benchmark = typer.Typer(help="Benchmarks that tasks must not copy.", no_args_is_help=True)
+_WITH_MORE_OPTIONS = {"fuse": build.fuse_command, "dedup": build.dedup_command}
 for stage in STAGES:
-    make = build.fuse_command if stage.name == "fuse" else build.stage_command
+    make = _WITH_MORE_OPTIONS.get(stage.name, build.stage_command)
     app.command(stage.name, help=stage.does, rich_help_panel="Stages")(make(stage))
 for command in (build.build, build.status, build.work):
     app.command(rich_help_panel="Build")(command)
-for command in (look.show, look.judge):
+for command in (look.show, look.judge, look.similar):
     app.command(rich_help_panel="Look")(command)
 for command in (project.doctor, project.calibrate, project.publish):
     app.command(rich_help_panel="Project")(command)

@@ -12,7 +12,7 @@ from dedup_tasks import TASKS, framed
 
 from ops6k import dedup, store
 from ops6k.dedup.canonical import canonical
-from ops6k.dedup.decide import Subject, compare, decide, rejections
+from ops6k.dedup.decide import Subject, canonical_forms, compare, decide, rejections
 from ops6k.dedup.index import Reference, build_index, load_index
 from ops6k.dedup.inside import another_class
 from ops6k.dedup.neighbours import Components, Exact, Growing, bands, multiset, pairs_in_order
@@ -408,3 +408,31 @@ def test_ids_of_candidates_are_what_matches_carry() -> None:
     name = candidate_id(("nn.Linear",), TASKS["pair"].code)
     matches = decide([dataclasses.replace(TASKS["pair"], candidate_id=name)], [reference(TASKS["pair"])], PARAMS)
     assert {match.candidate_id for match in matches} == {name}
+
+
+SOUND = sorted(path for path in (Path(__file__).parent / "tasks").glob("*.py") if path.read_text().startswith("# keep\n"))
+
+
+def test_sound_tasks_are_merged_neither_with_one_another_nor_with_kernelbench() -> None:
+    """By text and source dataflow alone, which merge more than a dry run's operators do.
+
+    One does compute a problem of KernelBench: the lower triangle of a product is its level 1 problem 15.
+    """
+    tasks = [
+        Subject(path.stem, tuple(path.read_text().splitlines()[1].removeprefix("# ops: ").split(", ")), path.read_text(), None)
+        for path in SOUND
+    ]
+    assert len(tasks) >= 100
+    references = load_index(Path(__file__).parents[1] / "data/benchmarks/kernelbench.parquet")
+    assert reasons(tasks, references) == {"sound-triangular": Reason.BENCHMARK}
+
+
+@pytest.mark.slow
+def test_forms_made_on_several_cores_are_those_made_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = [task.code for task in TASKS.values()] + ["no python ("]
+    monkeypatch.setattr("ops6k.dedup.decide._MANY", 1)
+    several = list(canonical_forms(codes))
+    assert several[-1] is None
+    assert [form and (form.text, form.flow, form.shingles.tolist()) for form in several] == [
+        (form := canonical(code)) and (form.text, form.flow, form.shingles.tolist()) for code in codes
+    ]

@@ -10,10 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from dedup_tasks import TASKS
+from dedup_tasks import TASKS, framed
 
 from ops6k.dedup.canonical import canonical
 from ops6k.dedup.index import Reference, build_index, load_index, load_indexes, origin
+from ops6k.dedup.subject import arguments
+from ops6k.dedup.trace import with_init_inputs
 from ops6k.dedup.variants import SURE
 from ops6k.errors import MissingInput
 
@@ -48,6 +50,26 @@ def test_an_earlier_version_counts_where_it_differs(tmp_path: Path) -> None:
     files |= {"level1/2_b.py": TASKS["chain"].code, "v0/level1/2_b.py": TASKS["functions"].code}
     references = load_index(build_index(folder_of(tmp_path, files), "mine", folder=tmp_path))
     assert [r.name for r in references] == ["1_a", "2_b", "2_b@v0"]
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    files = {"set/level_1/task_1/f.py": TASKS["pair"].code, "set/level_1/task_2/f.py": TASKS["chain"].code}
+    files |= {"other/g.py": TASKS["functions"].code}
+    source = folder_of(tmp_path, files)
+    traced = build_index(source, "mine", folder=tmp_path, trace=lambda codes: [("mish",) if "mish" in c else None for c in codes])
+    assert [(r.name, r.level, r.aten) for r in load_index(traced)] == [
+        ("g", None, None),
+        ("set/level_1/task_1/f", 1, ("mish",)),
+        ("set/level_1/task_2/f", 1, None),
+    ]
+
+
+def test_a_function_given_as_a_default_is_followed_and_is_no_input() -> None:
+    direct = framed("", "return torch.erf(x).cumsum(1)")
+    passed = direct.replace("forward(self, x)", "forward(self, x, fn=compute)").replace("torch.erf(x).cumsum(1)", "fn(x)")
+    passed = passed.replace("class Model", "def compute(t):\n    return torch.erf(t).cumsum(1)\n\nclass Model")
+    assert canonical(passed).flow == canonical(direct).flow
+    assert arguments(passed) == arguments(direct) == 1
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
@@ -169,3 +191,20 @@ def test_indexes_add_up(tmp_path: Path) -> None:
 def test_a_name_that_is_a_path_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="letters"):
         build_index(tmp_path, "../mine", folder=tmp_path)
+
+
+@pytest.mark.parametrize(("name", "references", "traced"), [("robust-kbench", 419, 0.95), ("multikernelbench", 401, 0.7)])
+def test_the_other_committed_indexes_hold_every_task_and_no_source(name: str, references: int, traced: float) -> None:
+    path = COMMITTED.with_name(f"{name}.parquet")
+    found = load_index(path)
+    assert len(found) == origin(path).references == references
+    assert len({r.name for r in found}) == references
+    assert sum(r.aten is not None for r in found) >= traced * references
+    assert longest_text(path) <= LONGEST_NAME
+    assert len(origin(path).revision) == 40
+
+
+def test_tasks_without_init_inputs_get_empty_ones_for_the_dry_run_only() -> None:
+    bare = "class Model: pass"
+    assert with_init_inputs(bare).endswith("def get_init_inputs():\n    return []\n")
+    assert with_init_inputs(TASKS["pair"].code) == TASKS["pair"].code

@@ -55,6 +55,46 @@ def fuse_command(stage: Stage) -> Callable[..., None]:
     return command
 
 
+def dedup_command(stage: Stage) -> Callable[..., None]:
+    run = stage_command(stage)
+
+    def command(
+        preset: Preset = None,
+        settings: Settings = None,
+        params: ParamsFile = DEFAULT,
+        data: Data = None,
+        fresh: Fresh = False,
+        self_test: Annotated[
+            Path | None,
+            typer.Option(
+                "--self-test", metavar="BENCHMARK_FOLDER", help="Check the check: copies of every problem, in every disguise."
+            ),
+        ] = None,
+        trace: Annotated[
+            bool, typer.Option("--trace", help="With --self-test: dry-run problems and copies too (minutes).")
+        ] = False,
+    ) -> None:
+        if self_test is None:
+            return run(preset, settings, params, data, fresh)
+        _self_test(self_test, *loaded(params, preset, settings, data), trace)
+
+    return command
+
+
+def _self_test(folder: Path, params: Params, data: Path, trace: bool) -> None:
+    """Prints and writes recall and price; exit code 1 where a disguise gets through too often."""
+    from ops6k.dedup import selftest, selftest_report
+    from ops6k.dedup.trace import aten_operators
+
+    tested = selftest.self_test(folder, params.dedup, aten_operators if trace else None)
+    for table in selftest_report.tables(tested):
+        console_for().print(table, "")
+    for path in selftest_report.write(tested, data / "selftest"):
+        print(f"{path} written")
+    if not tested.holds:
+        raise typer.Exit(1)
+
+
 def build(
     preset: Preset = None,
     settings: Settings = None,

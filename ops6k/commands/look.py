@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ops6k.commands.options import DEFAULT, Data, Device, ParamsFile, Preset, Settings, console_for, device_here
+from ops6k.commands.options import DEFAULT, Data, Device, ParamsFile, Preset, Settings, console_for, device_here, loaded
 from ops6k.params import load
 
 
@@ -47,6 +47,25 @@ def judge(
             print(json.dumps(row, default=str), flush=True)
         else:
             screen.print(_judged_line(row), highlight=False)
+
+
+def similar(
+    path: Annotated[Path, typer.Argument(metavar="FILE.py", help="A task.")],
+    count: Annotated[int, typer.Option("--count", min=1, help="How many neighbours of each kind.")] = 5,
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", metavar="BENCHMARK_FOLDER", help="Source of the benchmarks, to show a problem's form beside."),
+    ] = None,
+    preset: Preset = None,
+    settings: Settings = None,
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+) -> None:
+    """The nearest benchmark problems and rows, a score a channel, and the canonical forms side by side."""
+    from ops6k.dedup.similar_page import page
+
+    for part in page(path, *loaded(params, preset, settings, data), count=count, source=source):
+        console_for().print(part)
 
 
 def _judged_line(row: dict[str, object]) -> str:

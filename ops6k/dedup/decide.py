@@ -13,11 +13,14 @@ Sizes and attributes never count against a benchmark. Inside the set another cla
 What rejects and what only flags is a table in params.yaml.
 """
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 
 from ops6k.dedup.against import Benchmarks
-from ops6k.dedup.canonical import canonical
+from ops6k.dedup.canonical import Canonical, canonical
 from ops6k.dedup.index import Reference
 from ops6k.dedup.inside import Kept
 from ops6k.dedup.neighbours import Components
@@ -27,6 +30,11 @@ from ops6k.progress import Tracker
 from ops6k.records import Match
 
 __all__ = ["Comparison", "Subject", "compare", "decide", "rejections"]
+
+
+_MANY = 1500
+"""From so many sources on the start of processes pays."""
+_MOST_PROCESSES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +57,8 @@ def compare(
     benchmarks, kept = Benchmarks(references, params), Kept(params)
     components = Components(len(tasks))
     matches: list[Match] = []
-    for number, subject in enumerate(tasks):
-        known = Known(subject, canonical(subject.code))
+    for number, (subject, form) in enumerate(zip(tasks, canonical_forms([task.code for task in tasks]), strict=True)):
+        known = Known(subject, form)
         against = benchmarks.matches(known)
         inside, pairs = kept.matches(known, contaminated=any(match.reason for match in against))
         for other in pairs:
@@ -61,6 +69,17 @@ def compare(
         if progress:
             progress.advance()
     return Comparison(matches, [tasks[components.find(i)].candidate_id for i in range(len(tasks))])
+
+
+def canonical_forms(codes: Sequence[str]) -> Iterator[Canonical | None]:
+    """The canonical form of each source, in order; of many on all cores: most of the time goes into them."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if len(codes) < _MANY or cores == 1:
+        yield from map(canonical, codes)
+        return
+    # Spawned, not forked: whoever runs the stage may have threads (torch, Prefect).
+    with ProcessPoolExecutor(min(cores, _MOST_PROCESSES), mp_context=get_context("spawn")) as pool:
+        yield from pool.map(canonical, codes, chunksize=64)
 
 
 def rejections(matches: Iterable[Match]) -> dict[str, Match]:

@@ -102,10 +102,18 @@ class _Walker(Graph):
         scope.values.update(zip(names, inputs, strict=False))
         if function.args.vararg:
             scope.values[function.args.vararg.arg] = self.join(inputs[len(names) :])
+        scope.functions.update(self.default_functions(function.args))
         self.depth += 1
         self.run(function.body, scope)
         self.depth -= 1
         return self.join(list(scope.returned))
+
+    def default_functions(self, arguments: ast.arguments) -> dict[str, Function]:
+        """Arguments that stand for a function of the program, as in `forward(self, x, fn=forward_fn)`."""
+        named = [*arguments.posonlyargs, *arguments.args][::-1]
+        given = zip(named, arguments.defaults[::-1], strict=False)
+        functions = self.program.functions
+        return {a.arg: functions[d.id] for a, d in given if isinstance(d, ast.Name) and d.id in functions}
 
     def apply(self, maker: ast.expr, inputs: list[int | None], cls: ast.ClassDef | None) -> int | None:
         """The value of a module, given by the expression that makes it, on inputs."""

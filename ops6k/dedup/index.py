@@ -6,6 +6,7 @@ tasks came from and which canonical form made it: one made by another form is re
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -253,17 +254,28 @@ def sources(source: str | Path) -> Iterable[Source]:
 
 
 def _folder(root: Path) -> Iterable[Source]:
-    """Python files below a folder. A folder above levelN that is not the root names an earlier version: name@folder."""
-    for path in sorted(root.rglob("*.py")):
-        parts = path.relative_to(root).parts[:-1]
-        level = next((i for i, part in enumerate(parts) if re.fullmatch(r"level_?\d+", part)), None)
-        version = parts[level - 1] if level else None
-        yield Source(
-            name=path.stem if version is None else f"{path.stem}@{version}",
-            level=None if level is None else int(re.sub(r"\D", "", parts[level])),
-            problem=_leading_number(path.stem),
-            code=path.read_text(encoding="utf-8", errors="replace"),
-        )
+    """Python files below a folder. A folder vN above levelN names an earlier version: name@vN.
+
+    Files of one name (func_forward.py in a folder a task) are told apart by the folders above them.
+    """
+    found = [_file(root, path) for path in sorted(root.rglob("*.py"))]
+    counts = Counter(one.name for one, _ in found)
+    return [replace(one, name=where) if counts[one.name] > 1 else one for one, where in found]
+
+
+def _file(root: Path, path: Path) -> tuple[Source, str]:
+    """One task, and a name for it that no other file of the folder has."""
+    parts = path.relative_to(root).parts[:-1]
+    level = next((i for i, part in enumerate(parts) if re.fullmatch(r"level_?\d+", part)), None)
+    version = next((part for part in parts[:level] if re.fullmatch(r"v\d[\w.]*", part)), None) if level else None
+    suffix = "" if version is None else f"@{version}"
+    source = Source(
+        name=path.stem + suffix,
+        level=None if level is None else int(re.sub(r"\D", "", parts[level])),
+        problem=_leading_number(path.stem),
+        code=path.read_text(encoding="utf-8", errors="replace"),
+    )
+    return source, "/".join([*(part for part in parts if part != version), path.stem]) + suffix
 
 
 def _table(path: Path) -> list[dict]:

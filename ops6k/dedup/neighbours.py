@@ -59,7 +59,7 @@ class Growing:
         from datasketch import MinHash, MinHashLSH
 
         self.threshold = threshold
-        self.likely = threshold - _DEVIATIONS * (threshold * (1 - threshold) / num_perm) ** 0.5
+        self.likely = likely_from(threshold, num_perm)
         self.empty = MinHash(num_perm=num_perm, seed=seed, hashfunc=int, scheme="affine32")
         self.lsh = MinHashLSH(num_perm=num_perm, params=bands(threshold, num_perm))
         self.signatures = np.empty((1024, num_perm), np.uint32)
@@ -102,6 +102,11 @@ def bands(threshold: float, num_perm: int) -> tuple[int, int]:
     fits = [rows for rows in range(1, num_perm + 1) if (1 - threshold**rows) ** (num_perm // rows) <= MISSED]
     rows = max(fits, default=1)
     return num_perm // rows, rows
+
+
+def likely_from(threshold: float, num_perm: int) -> float:
+    """The estimate by signature from which a proposal is confirmed exactly."""
+    return threshold - _DEVIATIONS * (threshold * (1 - threshold) / num_perm) ** 0.5
 
 
 class Components:

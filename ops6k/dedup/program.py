@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import xxhash
 
@@ -66,6 +67,10 @@ class Program:
         return None
 
 
+_NO_NODES = frozenset("ctx op ops id attr asname module level kind type_comment conversion simple is_async".split())
+"""Fields of Python's syntax that hold strings, numbers, contexts or operators."""
+
+
 def parse(code: str) -> Program | None:
     """The parts of a program; None where it is no Python."""
     try:
@@ -78,6 +83,14 @@ def parse(code: str) -> Program | None:
     return program
 
 
+@cache
+def _fields_with_nodes(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields that may hold what `walk` visits: half of all never do."""
+    if kind is ast.Constant:
+        return ()
+    return tuple(name for name in kind._fields if name not in _NO_NODES)
+
+
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """As ast.walk, but in source order, and without contexts and operators: twice as fast."""
     stack = [node]
@@ -85,11 +98,11 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         parts = []
-        for name in node._fields:
+        for name in _fields_with_nodes(type(node)):
             value = getattr(node, name, None)
             if isinstance(value, list):
                 parts += [part for part in value if isinstance(part, ast.AST)]
-            elif isinstance(value, ast.AST) and name not in ("ctx", "op"):
+            elif isinstance(value, ast.AST):
                 parts.append(value)
         stack += reversed(parts)
 

@@ -3,25 +3,20 @@
 Needs the benchmark's source (a folder), which the repository does not hold; an index is made of it in memory.
 """
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from ops6k.dedup.against import Benchmarks
 from ops6k.dedup.canonical import canonical
+from ops6k.dedup.curves import Point, Query, points
 from ops6k.dedup.index import Reference, Source, Trace, references_of, sources
-from ops6k.dedup.neighbours import Exact
 from ops6k.dedup.rewrites import LIKELY
 from ops6k.dedup.subject import Known, Subject
 from ops6k.dedup.variants import SURE
 from ops6k.params import DedupParams
 from ops6k.records import Funnel, Match
-
-THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 NEEDED = dict.fromkeys(SURE, 1.0) | dict.fromkeys(LIKELY, 0.95)
 """Recall that each disguise must reach."""
@@ -57,6 +52,8 @@ class Merged:
 class SelfTest:
     recalls: tuple[Recall, ...]
     merged: tuple[Merged, ...]
+    points: tuple[Point, ...]
+    """Each channel alone at each threshold, over the copies in all disguises."""
 
     @property
     def holds(self) -> bool:
@@ -74,24 +71,37 @@ def self_test(folder: Path, params: DedupParams, trace: Trace | None = None) -> 
     benchmarks = Benchmarks(references, params)
     names = {reference.name for reference in references}
     tasks = [task for task in tasks if task.name in names]
-    recalls = tuple(_recall(name, disguise, tasks, benchmarks, trace) for name, disguise in (SURE | LIKELY).items())
-    return SelfTest(recalls, tuple(_merged(tasks, references, params)))
+    copies = {name: _copies(disguise, tasks, trace) for name, disguise in (SURE | LIKELY).items()}
+    recalls = tuple(_recall(name, made, benchmarks) for name, made in copies.items())
+    problems = [Subject(r.name, (), task.code, r.aten) for r, task in zip(references, _in_order(tasks, references), strict=True)]
+    numbers = {reference.name: number for number, reference in enumerate(references)}
+    queries = [_query(copy, numbers) for made in copies.values() for copy in made]
+    found = points(queries, [_query(problem, numbers) for problem in problems], references)
+    return SelfTest(recalls, tuple(_merged(problems, references, params)), tuple(found))
 
 
-def _recall(
-    name: str, disguise: Callable[[str], str], tasks: Sequence[Source], benchmarks: Benchmarks, trace: Trace | None
-) -> Recall:
+def _in_order(tasks: Sequence[Source], references: Sequence[Reference]) -> list[Source]:
+    named = {task.name: task for task in tasks}
+    return [named[reference.name] for reference in references]
+
+
+def _copies(disguise: Callable[[str], str], tasks: Sequence[Source], trace: Trace | None) -> list[Subject]:
     codes = [disguise(task.code) for task in tasks]
     # A resized copy need not run; what does not run has no trace, as in a real set it would have no verdict.
     aten = trace(codes) if trace else [None] * len(codes)
-    rejecting = [
-        _first_reason(benchmarks, Subject(task.name, (), code, operators))
-        for task, code, operators in zip(tasks, codes, aten, strict=True)
-    ]
+    return [Subject(task.name, (), code, operators) for task, code, operators in zip(tasks, codes, aten, strict=True)]
+
+
+def _query(subject: Subject, numbers: dict[str, int]) -> Query:
+    return Query(numbers[subject.candidate_id], canonical(subject.code), subject.aten)
+
+
+def _recall(name: str, copies: Sequence[Subject], benchmarks: Benchmarks) -> Recall:
+    rejecting = [_first_reason(benchmarks, copy) for copy in copies]
     channels = Counter(match.channel for match in rejecting if match)
-    missed = tuple(task.name for task, match in zip(tasks, rejecting, strict=True) if match is None)
+    missed = tuple(copy.candidate_id for copy, match in zip(copies, rejecting, strict=True) if match is None)
     funnel = tuple(Funnel(channel, count) for channel, count in channels.most_common())
-    return Recall(name, len(tasks), len(tasks) - len(missed), funnel, missed)
+    return Recall(name, len(copies), len(copies) - len(missed), funnel, missed)
 
 
 def _first_reason(benchmarks: Benchmarks, subject: Subject) -> Match | None:
@@ -99,36 +109,19 @@ def _first_reason(benchmarks: Benchmarks, subject: Subject) -> Match | None:
     return next((match for match in matches if match.reason), None)
 
 
-def _merged(tasks: Sequence[Source], references: Sequence[Reference], params: DedupParams) -> list[Merged]:
-    """Per level: each rule of the decision, then text alone at several thresholds."""
+def _merged(problems: Sequence[Subject], references: Sequence[Reference], params: DedupParams) -> list[Merged]:
+    """Per level: each rule of the decision, and all of them."""
     counts: Counter[tuple[str, int | None]] = Counter()
-    codes = {task.name: task.code for task in tasks}
-    for i, reference in enumerate(references):
-        others = Benchmarks([*references[:i], *references[i + 1 :]], params)
-        subject = Subject(reference.name, (), codes[reference.name], reference.aten)
-        rules = {match.channel for match in others.matches(Known(subject, canonical(subject.code))) if match.reason}
-        for rule in rules | ({"any"} if rules else set()):
-            counts[rule, reference.level] += 1
-    counts.update(_merged_by_text(references))
+    for i, (subject, reference) in enumerate(zip(problems, references, strict=True)):
+        others = [*references[:i], *references[i + 1 :]]
+        if not others:
+            continue
+        matches = Benchmarks(others, params).matches(Known(subject, canonical(subject.code)))
+        rules = {match.channel for match in matches if match.reason}
+        counts.update((rule, reference.level) for rule in rules | ({"any"} if rules else set()))
     levels = Counter(reference.level for reference in references)
-    rules = ["canonical", "graph", "text", "any", *(f"text alone at {threshold}" for threshold in THRESHOLDS)]
-    return [Merged(rule, level, levels[level], counts[rule, level]) for rule in rules for level in sorted(levels, key=str)]
-
-
-def _merged_by_text(references: Sequence[Reference]) -> Counter[tuple[str, int | None]]:
-    sets = [np.array(reference.shingles, np.uint32) for reference in references]
-    exact = Exact(sets)
-    counts: Counter[tuple[str, int | None]] = Counter()
-    for i, reference in enumerate(references):
-        scores = exact.scores(sets[i])
-        scores[i] = 0.0
-        counts.update((f"text alone at {threshold}", reference.level) for threshold in THRESHOLDS if scores.max() >= threshold)
-    return counts
-
-
-def table(tested: SelfTest) -> list[dict[str, object]]:
-    """Rows for a person: recalls first, then prices."""
-    rows = [
-        {"disguise": r.disguise, "copies": r.copies, "caught": r.caught, "recall": r.caught / r.copies} for r in tested.recalls
+    return [
+        Merged(rule, level, levels[level], counts[rule, level])
+        for rule in ("canonical", "graph", "text", "any")
+        for level in sorted(levels, key=str)
     ]
-    return rows + [dataclasses.asdict(merged) for merged in tested.merged]

@@ -35,11 +35,13 @@ class Known:
     aten: tuple[str, ...] | None = field(init=False)
     """Folded."""
     arguments: int | None = field(init=False)
+    """Of forward; only looked for where the operators are few enough for it to count."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arguments", arguments(self.subject.code))
-        aten = self.subject.aten
-        object.__setattr__(self, "aten", folded(aten) if aten else None)
+        aten = self.subject.aten and folded(self.subject.aten)
+        is_short = bool(aten) and len(aten) <= SHORT_SEQUENCE
+        object.__setattr__(self, "aten", aten or None)
+        object.__setattr__(self, "arguments", arguments(self.subject.code) if is_short else None)
 
 
 def signature(aten: tuple[str, ...] | None, code_arguments: int | None) -> tuple | None:
@@ -50,7 +52,10 @@ def signature(aten: tuple[str, ...] | None, code_arguments: int | None) -> tuple
 
 
 def arguments(code: str) -> int | None:
-    """How many arguments Model.forward takes; None where there is no such method."""
+    """How many tensors Model.forward may be given; None where there is no such method.
+
+    An argument whose default is a name (`fn=forward_fn`, as robust-kbench writes it) is no tensor.
+    """
     try:
         tree = ast.parse(code)
     except SyntaxError:
@@ -58,7 +63,10 @@ def arguments(code: str) -> int | None:
     models = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     models = [node for node in models if node.name == "Model"] or models[-1:]
     forward = next((m for c in models for m in c.body if isinstance(m, ast.FunctionDef) and m.name == "forward"), None)
-    return None if forward is None else len(forward.args.posonlyargs) + len(forward.args.args) - 1
+    if forward is None:
+        return None
+    named = sum(isinstance(default, ast.Name) for default in forward.args.defaults)
+    return len(forward.args.posonlyargs) + len(forward.args.args) - 1 - named
 
 
 def folded(aten: tuple[str, ...]) -> tuple[str, ...]:
