@@ -41,7 +41,7 @@ def kill_after_the_first_shard(stage: str, data: Path, *settings: str) -> int:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("undisturbed")
-    for stage in ("fuse", "screen", "dedup", "assemble"):
+    for stage in ("fuse", "screen", "resize", "rescreen", "dedup", "assemble"):
         run(stage, data)
     return data
 
@@ -51,7 +51,7 @@ def test_a_killed_build_ends_with_the_rows_of_an_undisturbed_one(undisturbed: Pa
     run("fuse", tmp_path, replay)
     assert kill_after_the_first_shard("screen", tmp_path, replay) < 3
     assert not (tmp_path / "verdicts").exists()
-    for stage in ("screen", "dedup", "assemble"):
+    for stage in ("screen", "resize", "rescreen", "dedup", "assemble"):
         run(stage, tmp_path, replay)
     for table in ("data/train.parquet", "data/validation.parquet", "data/test.parquet", "funnel/funnel.parquet"):
         paths = [data / "dataset" / table for data in (undisturbed, tmp_path)]

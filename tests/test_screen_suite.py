@@ -10,7 +10,7 @@ import pytest
 from ops6k import params
 from ops6k.judge import Judged, judge_path
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # all tasks are judged by the first test that asks
 
 TASKS = Path(__file__).parent / "tasks"
 FILES = sorted(TASKS.glob("*.py"))
