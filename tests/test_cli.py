@@ -18,18 +18,13 @@ def _line(text: str) -> str:
 
 
 def test_help_takes_less_than_half_a_second_of_processor_and_names_every_stage(project: Project):
-    seconds, bare = [], []
+    seconds = []
     for _ in range(3):  # processor time too is longer where another process shares the core
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         text = project.ops6k("--help").stdout
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        project.run(sys.executable, "-c", "pass")
-        empty = resource.getrusage(resource.RUSAGE_CHILDREN)
-        bare.append(empty.ru_utime + empty.ru_stime - after.ru_utime - after.ru_stime)
-    assert min(seconds) < 0.5 * max(
-        1.0, min(bare) / 0.03
-    )  # an interpreter alone takes 0.02 to 0.04 s here; on a slow machine all is slower
+    assert min(seconds) < 0.5
     assert all(re.search(rf"\b{name}\b", text) for name in (*STAGE_NAMES, "build", "status", "show", "judge"))
 
 
