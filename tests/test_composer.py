@@ -17,7 +17,7 @@ from ops6k.fuse.composer.grow import Pool, full_pool, grow
 from ops6k.fuse.composer.layout import laid_out
 from ops6k.fuse.composer.place import Draft, arithmetic, place
 from ops6k.fuse.composer.precision import with_dtype
-from ops6k.fuse.composer.probe import require_sound
+from ops6k.fuse.composer.probe import require_effects, require_sound
 from ops6k.fuse.composer.recipe import Recipe, read, recipes
 from ops6k.fuse.composer.trial import Beds, Unfit, axis_text, launches
 from ops6k.fuse.composer.write import Writer, labels_of, real_sizes
@@ -226,6 +226,15 @@ def _with_parameter(build: str, text: str) -> Draft:
 def test_a_scale_of_ones_is_refused_at_once():
     with pytest.raises(Unfit, match="changes nothing"):
         _with_parameter("torch.ones(1)", "{x} * {m}")
+
+
+def test_an_output_without_elements_is_refused():
+    draft = _draft()
+    value = draft.graph.values()[-1]
+    draft.graph.outputs = [value.name]
+    draft.beds.twin.names[value.name] = draft.beds.twin.names[value.name][:0]
+    with pytest.raises(Unfit, match="empty"):
+        require_effects(draft.graph, draft.beds.twin)
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ def _candidates(data: Path) -> list[Candidate]:
 
 @pytest.mark.slow
 def test_a_run_that_lost_a_batch_goes_on_and_ends_with_the_same_candidates(tmp_path):
-    run = _params(20)
+    run = _params(stage.BATCH_ROWS + 4)
     report = fuse.run(run, tmp_path)
     first = _candidates(tmp_path)
-    assert report.kept == len(first) == 20 and report.stage == "fuse"
-    assert all(c.candidate_id == candidate_id(c.ops, c.code) for c in first) and len({c.candidate_id for c in first}) == 20
+    assert report.kept == len(first) == stage.BATCH_ROWS + 4 and report.stage == "fuse"
+    assert all(c.candidate_id == candidate_id(c.ops, c.code) for c in first) and len({c.candidate_id for c in first}) == len(first)
     shards = sorted(stage.Work.of(run, tmp_path).folder.glob("*.parquet"))
     kept_at = shards[0].stat().st_mtime_ns
     shards[-1].unlink()
@@ -60,6 +60,22 @@ def test_repeated_candidates_count_once():
     one = Candidate("a", ("torch.tanh",), "x", "m", 0, "float32", ("activation",))
     kept, repeated = distinct([one, replace(one, seed=1), replace(one, candidate_id="b")])
     assert [c.candidate_id for c in kept] == ["a", "b"] and kept[0].seed == 0 and repeated == 1
+
+
+def test_a_fault_of_the_composer_costs_one_candidate_and_is_quoted(tmp_path, monkeypatch):
+    from ops6k.fuse.composer import batch
+
+    def broken(self: batch.Composer, wanted: object) -> object:
+        raise RuntimeError("of ours")
+
+    monkeypatch.setattr(batch.Composer, "one", broken)
+    run = _params(3)
+    payload = stage.Work.of(run, tmp_path).job(0).payload
+    proposals = [stage.from_plain(batch.Proposal, row) for row in batch.compose_batch(payload)["proposals"]]
+    assert len(proposals) == stage.BATCH_ROWS and proposals[0].fault == "RuntimeError: of ours"
+    kept, dropped = stage._selected(proposals, 3)
+    assert not kept and dropped == {"composer fault": stage.BATCH_ROWS}
+    assert "number 0, RuntimeError: of ours" in stage._notes(kept, proposals)[2]
 
 
 @pytest.mark.slow

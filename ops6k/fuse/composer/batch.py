@@ -23,7 +23,7 @@ from ops6k.target import Target
 FIT_TRIES = 6
 """Graphs tried where one cannot be fitted or fails its dry run."""
 
-_WARM_ROWS = 20
+_WARM_ROWS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class Proposal:
     predicted_ms: float | None
     refused: tuple[str, ...]
     """Why graphs were given up, dry run or fit."""
+    fault: str | None = None
+    """The composer's own error, where it ended by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,16 @@ def compose_batch(payload: dict) -> dict:
 
     torch.set_num_threads(1)
     composer = Composer(from_plain(Target, payload["target"]), tuple(payload["target_ms"]))
-    found = [composer.one(from_plain(Wanted, row)) for row in payload["wanted"]]
+    found = [_one_or_fault(composer, from_plain(Wanted, row)) for row in payload["wanted"]]
     return {"proposals": [to_plain(proposal) for proposal in found]}
+
+
+def _one_or_fault(composer: Composer, wanted: Wanted) -> Proposal:
+    """A fault of ours costs one candidate, and is counted and quoted: a run of thousands must not end by it, each time it is begun."""
+    try:
+        return composer.one(wanted)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+        return Proposal(wanted.index, None, "", None, (), f"{type(error).__name__}: {error}"[:300])
 
 
 def warm_up() -> None:

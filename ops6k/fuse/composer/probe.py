@@ -46,6 +46,8 @@ def require_effects(graph: Graph, bed: Bed) -> None:
 
 
 def _require_spread(values: torch.Tensor) -> None:
+    if values.numel() == 0:
+        raise Unfit("an output is empty")
     some = sampled(values)
     if not values.is_floating_point():
         if constant_share(some) > MAX_FREE:

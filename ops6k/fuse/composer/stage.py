@@ -20,7 +20,7 @@ from ops6k.target import Target
 
 PACKAGE = Path(__file__).resolve().parents[2]
 CODE = (PACKAGE / "fuse" / "composer", PACKAGE / "fuse" / "sources.py", PACKAGE / "screen" / "dry_run.py", PACKAGE / "labels.py")
-BATCH_ROWS = 16
+BATCH_ROWS = 24
 TIMEOUT_S = 300.0
 MEMORY_GIB = 4.0
 SURPLUS = 1.5
@@ -112,7 +112,9 @@ def _selected(proposals: Iterable[Proposal], count: int) -> tuple[list[Candidate
     for proposal in proposals:
         if len(kept) == count:
             break
-        if proposal.candidate is None:
+        if proposal.fault is not None:
+            dropped["composer fault"] += 1
+        elif proposal.candidate is None:
             dropped["not composed"] += 1
         elif proposal.shape in kept:
             dropped["same graph as an earlier one"] += 1
@@ -124,4 +126,5 @@ def _selected(proposals: Iterable[Proposal], count: int) -> tuple[list[Candidate
 def _notes(kept: Sequence[Candidate], proposals: Sequence[Proposal]) -> tuple[str, ...]:
     refused = sum(len(p.refused) for p in proposals)
     made = sum(p.candidate is not None for p in proposals)
-    return (mix_note(kept), f"{made} of {made + refused} composed graphs could be fitted and hold at real widths")
+    faults = [f"a fault of the composer's own, please report it: number {p.index}, {p.fault}" for p in proposals if p.fault is not None]
+    return (mix_note(kept), f"{made} of {made + refused} composed graphs could be fitted and hold at real widths", *faults[:3])
