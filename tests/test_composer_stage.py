@@ -36,7 +36,9 @@ def test_a_run_that_lost_a_batch_goes_on_and_ends_with_the_same_candidates(tmp_p
     report = fuse.run(run, tmp_path)
     first = _candidates(tmp_path)
     assert report.kept == len(first) == stage.BATCH_ROWS + 4 and report.stage == "fuse"
-    assert all(c.candidate_id == candidate_id(c.ops, c.code) for c in first) and len({c.candidate_id for c in first}) == len(first)
+    assert all(c.candidate_id == candidate_id(c.ops, c.code) for c in first) and len({c.candidate_id for c in first}) == len(
+        first
+    )
     shards = sorted(stage.Work.of(run, tmp_path).folder.glob("*.parquet"))
     kept_at = shards[0].stat().st_mtime_ns
     shards[-1].unlink()

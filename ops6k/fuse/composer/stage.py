@@ -126,5 +126,7 @@ def _selected(proposals: Iterable[Proposal], count: int) -> tuple[list[Candidate
 def _notes(kept: Sequence[Candidate], proposals: Sequence[Proposal]) -> tuple[str, ...]:
     refused = sum(len(p.refused) for p in proposals)
     made = sum(p.candidate is not None for p in proposals)
-    faults = [f"a fault of the composer's own, please report it: number {p.index}, {p.fault}" for p in proposals if p.fault is not None]
+    faults = [
+        f"a fault of the composer's own, please report it: number {p.index}, {p.fault}" for p in proposals if p.fault is not None
+    ]
     return (mix_note(kept), f"{made} of {made + refused} composed graphs could be fitted and hold at real widths", *faults[:3])
