@@ -9,7 +9,7 @@ import yaml
 
 from ops6k import target as targets
 from ops6k.dedup.decide import Subject, compare, rejections
-from ops6k.dedup.index import load_indexes
+from ops6k.dedup.examples import compared_with
 from ops6k.errors import MissingInput, Ops6kError
 from ops6k.params import Params
 from ops6k.progress import track
@@ -43,7 +43,7 @@ class Judged:
 def judge_path(path: Path, *, params: Params, device: str, window: bool) -> Iterator[Judged]:
     """A verdict a task, in the order given. Nothing is resized. Raises Ops6kError for what is no task file."""
     given = read_tasks(path)
-    references = load_indexes(params.path(index) for index in params.dedup.benchmarks)
+    references = compared_with(params)
     verdicts = _screened(given, _rules(params, device), params.screen.workers, window)
     subjects = [
         Subject(str(i), task.ops or (), task.code, verdict.work.operators if verdict.work else None)

@@ -196,6 +196,54 @@ def test_dataflow_keeps_order_and_wiring_apart() -> None:
     assert len({form.flow for form in forms}) == len(forms)
 
 
+POOLED = "F.adaptive_avg_pool1d({}, 8)"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (POOLED.format("x"), POOLED.format("x.repeat_interleave(2, 1)")),
+        (POOLED.format("x.repeat(1, 2)"), POOLED.format("x.repeat_interleave(2, 1)")),
+        (POOLED.format("x"), POOLED.format("x.tile(2)")),
+        (POOLED.format("x"), POOLED.format("x.flip(1)")),
+        (POOLED.format("x"), POOLED.format("x.tril()")),
+        (POOLED.format("x.triu()"), POOLED.format("x.tril()")),
+        ("F.interpolate(F.unfold(x, 3), scale_factor=2)", "F.interpolate(x, scale_factor=2)"),
+        ("nn.Upsample(scale_factor=2)(nn.Unfold(3)(x))", "F.interpolate(x.tile(2), scale_factor=2)"),
+        ("torch.matmul(x, x)", "torch.tril(torch.matmul(x, x))"),
+        ("F.pad(x, (1, 1), mode='reflect')", "F.pad(x, (1, 1))"),
+        ("F.pad(x, (1, 1), 'circular')", "F.pad(x, (1, 1), 'replicate')"),
+        ("nn.ReflectionPad1d(2)(x)", "nn.ConstantPad1d(2, 0.5)(x)"),
+        ("nn.ReplicationPad2d(2)(x)", "nn.ZeroPad2d(2)(x)"),
+        ("F.interpolate(x, scale_factor=2, mode='bilinear')", "F.interpolate(x, scale_factor=2)"),
+        ("nn.UpsamplingBilinear2d(2)(x)", "nn.UpsamplingNearest2d(2)(x)"),
+        ("torch.fft.fft(x).real.exp()", "torch.fft.fft(x).imag.exp()"),
+    ],
+)
+def test_what_changes_or_repeats_values_is_a_step_of_the_dataflow(one: str, other: str) -> None:
+    left, right = (task(forward=f"return {what}") for what in (one, other))
+    assert left.flow != right.flow and left.digest != right.digest
+    assert left.operators != right.operators
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x.tile(2).exp()", "torch.exp(x.repeat(1, 2))"),
+        ("nn.ReflectionPad1d(2)(x)", "F.pad(x, (2, 2), mode='reflect')"),
+        ("nn.ConstantPad1d(2, 0.5)(x)", "F.pad(x, (2, 2), value=0.5)"),
+        ("nn.Upsample(scale_factor=2, mode='bilinear')(x)", "F.interpolate(x, scale_factor=2, mode='bilinear')"),
+        ("nn.UpsamplingBilinear2d(scale_factor=2)(x)", "F.interpolate(x, scale_factor=2, mode='bilinear', align_corners=True)"),
+        ("nn.Flatten()(x).exp()", "torch.flatten(x, 1).exp()"),
+        ("torch.where(x > 0, x, torch.zeros_like(x))", "torch.where(x > 0, x, 0.0)"),
+        ("torch.fft.fft(x).real.exp()", "torch.exp(torch.real(torch.fft.fft(x)))"),
+    ],
+)
+def test_two_spellings_of_what_changes_values_are_one_dataflow(one: str, other: str) -> None:
+    left, right = (task(forward=f"return {what}") for what in (one, other))
+    assert left.flow == right.flow is not None
+
+
 def test_dataflow_walks_containers_and_loops() -> None:
     chain = task("self.net = nn.Sequential(nn.Linear(width, 8), nn.ReLU())", "return self.net(x)")
     loop = task(

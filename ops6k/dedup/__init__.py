@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ops6k import rounds, store
 from ops6k.dedup.decide import Subject, compare, rejections
-from ops6k.dedup.index import load_indexes
+from ops6k.dedup.examples import compared_with
 from ops6k.errors import MissingInput
 from ops6k.params import Params
 from ops6k.progress import track
@@ -29,7 +29,7 @@ def run(params: Params, data: Path) -> Report:
 
     Raises MissingInput where an index or a table is absent, unreadable or empty of references.
     """
-    references = load_indexes(params.path(path) for path in params.dedup.benchmarks)
+    references = compared_with(params)
     tasks = accepted(data)
     with track(STAGE, len(tasks)) as progress:
         found = compare(tasks, references, params.dedup, progress)

@@ -27,6 +27,8 @@ class Canonical:
     """xxhash (32 bit) of every 5 tokens in a row: sorted, distinct, uint32."""
     numbers: tuple[float, ...]
     """The numbers that became N, in canonical order, then those of get_init_inputs and get_inputs."""
+    words: frozenset[str]
+    """Strings of the model: modes, reductions, kinds of norm."""
     operators: tuple[str, ...]
     """Operator keys in dataflow order, as far as the source shows them."""
     flow: str | None
@@ -46,7 +48,9 @@ def canonical(code: str) -> Canonical | None:
         graph = flow.trace(program)
     except RecursionError:
         return None
-    return Canonical(text, digest(text), shingles(text.split()), tuple(numbers), graph.operators, graph.digest)
+    return Canonical(
+        text, digest(text), shingles(text.split()), tuple(numbers), frozenset(writer.words), graph.operators, graph.digest
+    )
 
 
 def _input_numbers(program: Program) -> list[float]:

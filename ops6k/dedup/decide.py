@@ -21,6 +21,7 @@ from multiprocessing import get_context
 
 from ops6k.dedup.against import Benchmarks
 from ops6k.dedup.canonical import Canonical, canonical
+from ops6k.dedup.examples import EXAMPLES
 from ops6k.dedup.index import Reference
 from ops6k.dedup.inside import Kept
 from ops6k.dedup.neighbours import Components
@@ -54,12 +55,15 @@ def compare(
     tasks: Sequence[Subject], references: Sequence[Reference], params: DedupParams, progress: Tracker | None = None
 ) -> Comparison:
     """As `decide`, with clusters."""
-    benchmarks, kept = Benchmarks(references, params), Kept(params)
+    benchmarks, kept = Benchmarks([r for r in references if r.benchmark != EXAMPLES], params), Kept(params)
+    shown = [r for r in references if r.benchmark == EXAMPLES]
+    examples = Benchmarks(shown, params) if shown else None
     components = Components(len(tasks))
     matches: list[Match] = []
     for number, (subject, form) in enumerate(zip(tasks, canonical_forms([task.code for task in tasks]), strict=True)):
         known = Known(subject, form)
         against = benchmarks.matches(known)
+        against += [match for match in examples.matches(known) if match.reason] if examples else []
         inside, pairs = kept.matches(known, contaminated=any(match.reason for match in against))
         for other in pairs:
             components.join(number, other)

@@ -5,6 +5,7 @@ import builtins
 import re
 from collections.abc import Callable, Iterable
 
+from ops6k.dedup.names import operator_key
 from ops6k.dedup.program import Program, equation, self_attribute
 from ops6k.labels import OPERATORS, key
 
@@ -27,6 +28,7 @@ class Expressions:
         self.program = program
         self.lines: list[str] = []
         self.numbers: list[float] = []
+        self.words: list[str] = []
         self.line: list[str] = []
         self.definitions: dict[str, str] = {}
         self.queue: list[str] = []
@@ -76,7 +78,7 @@ class Expressions:
         elif node.id in program.classes or node.id in program.functions:
             self.line.append(self.definition(node.id))
         elif path := program.dotted(node):
-            self.line.append(key(path))
+            self.line.append(operator_key(path))
         elif self.number(node):
             pass
         elif node.id in program.constants and node.id not in self.open_constants and self.inlined < _MOST_INLINED:
@@ -98,6 +100,7 @@ class Expressions:
         if self.number(node):
             return
         if isinstance(node.value, str):
+            self.words.append(node.value)
             self.line.append(f"'{node.value}'" if _WORD.fullmatch(node.value) else "S")
         else:
             self.line.append(
@@ -111,7 +114,7 @@ class Expressions:
 
     def _Attribute(self, node: ast.Attribute) -> None:
         if path := self.program.dotted(node, self.local):
-            self.line.append(key(path))
+            self.line.append(operator_key(path))
             return
         self.visit(node.value)
         self.line += [".", self.attribute(node)]
@@ -159,9 +162,9 @@ class Expressions:
         if isinstance(function, ast.Name) and function.id == "super":
             self.call("super", [])
         elif path and not own:
-            self.operator_call(key(path), node.args, node.keywords)
+            self.operator_call(operator_key(path, node.args, node.keywords), node.args, node.keywords)
         elif isinstance(function, ast.Attribute) and self.is_method_of_a_value(function):
-            self.operator_call(key(function.attr), [function.value, *node.args], node.keywords)
+            self.operator_call(operator_key(function.attr), [function.value, *node.args], node.keywords)
         else:
             self.visit(function)
             naming = isinstance(function, ast.Attribute) and key(function.attr) in _NAMING_CALLS

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from ops6k.dedup.graph import Graph
 from ops6k.dedup.modules import Made, made_in
+from ops6k.dedup.names import CONSTANTS, SEEN_THROUGH, VALUES, operator_key
 from ops6k.dedup.program import INPUT_FUNCTIONS, Program, methods, model, self_attribute, self_name, walk
-from ops6k.labels import CONTAINERS, OPERATORS, SHAPE, key
+from ops6k.labels import CONTAINERS, OPERATORS
 
 _NOT_TENSORS = frozenset("shape device dtype ndim is_cuda requires_grad training itemsize".split())
 _SIZE_CALLS = frozenset("size dim numel len range int float isinstance print device".split())
@@ -142,7 +143,8 @@ class _Walker(Graph):
             return self.join(list(self.enter_class(self.program.classes[maker.func.id], inputs)))
         path = self.program.dotted(maker.func)
         if path is not None:
-            return self.chain(maker.args, inputs, cls) if key(path) in CONTAINERS else self.node(key(path), inputs)
+            name = operator_key(path, maker.args, maker.keywords)
+            return self.chain(maker.args, inputs, cls) if name in CONTAINERS else self.operator(name, inputs)
         builder = maker.func.attr if isinstance(maker.func, ast.Attribute) and isinstance(maker.func.value, ast.Name) else None
         built = self.made(cls).returned.get(builder) if cls else None
         return self.node(_HIDDEN, inputs) if built is None else self.apply(built, inputs, cls)
@@ -239,7 +241,10 @@ class _Walker(Graph):
         if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare):
             return self.arithmetic(node, scope)
         if isinstance(node, ast.Attribute):
-            return None if node.attr in _NOT_TENSORS or self_attribute(node, scope.self_) else self.value(node.value, scope)
+            if node.attr in _NOT_TENSORS or self_attribute(node, scope.self_):
+                return None
+            whole = self.value(node.value, scope)
+            return self.node(node.attr, [whole]) if node.attr in VALUES and whole is not None else whole
         if isinstance(node, ast.Subscript | ast.Starred):
             return self.value(node.value, scope)
         if isinstance(node, ast.ListComp | ast.GeneratorExp):
@@ -267,7 +272,7 @@ class _Walker(Graph):
         if isinstance(function, ast.Name):
             return self.named_call(function.id, node, inputs, scope)
         if path := self.program.dotted(function, scope.values):
-            return self.operator(key(path), inputs)
+            return self.operator(operator_key(path, node.args, node.keywords), inputs)
         if isinstance(function, ast.Subscript | ast.Call):
             return self.member_call(function, inputs, scope)
         if not isinstance(function, ast.Attribute):
@@ -279,7 +284,7 @@ class _Walker(Graph):
         receiver = self.value(function.value, scope)
         if receiver is None and function.attr in self.program.attributes:
             return self.node(_HIDDEN, inputs) if any(part is not None for part in inputs) else None
-        return self.operator(key(function.attr), [receiver, *inputs])
+        return self.operator(operator_key(function.attr), [receiver, *inputs])
 
     def named_call(self, name: str, node: ast.Call, inputs: list[int | None], scope: _Scope) -> int | None:
         if name in scope.modules:
@@ -288,7 +293,9 @@ class _Walker(Graph):
         if function:
             return self.enter(function, inputs, None)
         path = self.program.dotted(node.func, scope.values)
-        return self.operator(key(path), inputs) if path else self.join(inputs) if name not in _SIZE_CALLS else None
+        if path:
+            return self.operator(operator_key(path, node.args, node.keywords), inputs)
+        return self.join(inputs) if name not in _SIZE_CALLS else None
 
     def member_call(self, function: ast.Subscript | ast.Call, inputs: list[int | None], scope: _Scope) -> int | None:
         """self.layers[i](x), or nn.ReLU()(x)."""
@@ -302,9 +309,9 @@ class _Walker(Graph):
         return self.apply(maker, inputs, scope.cls) if maker is not None else self.node(_HIDDEN, inputs)
 
     def operator(self, name: str, inputs: list[int | None]) -> int | None:
-        if name in _SIZE_CALLS:
+        if name in _SIZE_CALLS or name in CONSTANTS:
             return None
-        if name in SHAPE or not any(part is not None for part in inputs):
+        if name in SEEN_THROUGH or not any(part is not None for part in inputs):
             # An operator on parameters alone is part of the state.
             return self.join(inputs)
         return self.node(name, inputs)

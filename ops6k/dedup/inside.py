@@ -87,11 +87,13 @@ class Kept:
         return score >= self.params.jaccard and self.known[place].form.operators == known.form.operators
 
     def _another_size(self, left: Known, right: Known) -> bool:
-        """Few operators, and a size or attribute of another class: then it is another task."""
+        """Few operators, and a mode, a size or an attribute of another class: then it is another task."""
         depth = max(len(left.subject.ops), len(right.subject.ops))
         if depth > self.params.sized_depth or not left.form or not right.form:
             return False
-        return another_class(left.form.numbers, right.form.numbers, self.params.size_factor)
+        return left.form.words != right.form.words or another_class(
+            left.form.numbers, right.form.numbers, self.params.size_factor
+        )
 
 
 def another_class(left: Sequence[float], right: Sequence[float], factor: float) -> bool:
