@@ -3,6 +3,7 @@ over stand-in stages (tests/tiny/stages.py) that take milliseconds."""
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -35,6 +36,11 @@ presets:
   demo:
     fuse: {candidates: 8}
 """
+
+
+# A shell without job control starts what it puts in the background with SIGINT ignored, and children inherit that: the tests
+# that interrupt a build would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
