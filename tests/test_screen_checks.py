@@ -10,10 +10,13 @@ from ops6k.records import Candidate, Reason
 from ops6k.sandbox import Ended
 from ops6k.screen import labelled
 from ops6k.screen.activity import _changed
+from ops6k.screen.bench import set_up
 from ops6k.screen.compare import changed_share, identical, output_hash, tightly_equal
-from ops6k.screen.course import Course, Rules
+from ops6k.screen.course import SPARE_PEAKS, Course, Rules
 from ops6k.screen.dry_run import DryRun, dry_run_code
+from ops6k.screen.eager import eager_finding
 from ops6k.screen.finding import Finding
+from ops6k.screen.judge import dry_run_candidate
 from ops6k.screen.limits import Limits
 from ops6k.screen.resize import resized, size_constants, with_scaled
 from ops6k.screen.text import text_finding
@@ -271,6 +274,51 @@ def test_what_a_child_says_is_believed_only_as_far_as_it_fits_the_question() -> 
         assert job is not None
         assert course.next(Ended(job.job_id, answer, "answered", "", 0.1, "dry_run")) is None
         assert course.done and course.verdicts[-1].reason is Reason.UNSAFE_RUNTIME
+
+
+def _course_at_run(limits: Limits) -> Course:
+    """A course whose dry run is over."""
+    course = Course(0, Candidate("mine", OPS, TASK, "test", 0, "float32", ()), Rules(TARGET, limits, 2))
+    job = course.first()
+    ran = dry_run_candidate(job.payload)
+    assert course.next(Ended(job.job_id, ran, "answered", "", 0.1, "dry_run")).function.endswith("run_candidate")
+    return course
+
+
+def test_what_ran_out_of_memory_beside_others_gets_more_room_then_the_machine_then_its_verdict() -> None:
+    course = _course_at_run(Limits(None, 1e-2, 4, 60))
+    short = {"candidate_id": "mine", "outcome": "unfinished", "reason": "unfinished/memory", "message": "", "phase": "eager"}
+    answered = Ended("0-2", {"verdict": short}, "answered", "", 1.0, "eager")
+    second = course.next(answered)
+    spare_gib = SPARE_PEAKS * course.work.peak_bytes / 2**30
+    assert not second.alone and second.device_gib == pytest.approx(course.resident_bytes / 2**30 + spare_gib)
+    third = course.next(answered)
+    assert third.alone and not course.done
+    assert course.next(answered) is None and course.verdicts[-1].reason is Reason.OUT_OF_MEMORY
+
+
+def test_what_was_killed_beside_others_gets_the_machine_once() -> None:
+    course = _course_at_run(Limits(None, 1e-2, 4, 60))
+    killed = Ended("0-2", None, "timeout", "killed", 60.0, "eager")
+    assert course.next(killed).alone
+    assert course.next(killed) is None and course.verdicts[-1].reason is Reason.TIMEOUT
+
+
+@pytest.mark.parametrize(("high_ms", "wanted"), [(1e-3, Reason.TOO_SLOW), (1e4, None)])
+def test_a_forward_far_beyond_the_window_is_not_run_thirty_times(high_ms: float, wanted: Reason | None) -> None:
+    bench = set_up(TASK, "cpu", Limits((1e-4, high_ms), 1e-2, 4, 60), OPS)
+    ran = []
+    bench.model.register_forward_hook(lambda *_: ran.append(1))
+    found = eager_finding(bench)
+    assert (found and found.reason) is wanted
+    assert (len(ran) == 2) == (wanted is Reason.TOO_SLOW)
+
+
+def test_what_the_eager_checks_call_too_slow_is_not_resized() -> None:
+    course = _course_at_run(Limits(None, 1e-2, 4, 60))
+    slow = {"candidate_id": "mine", "outcome": "out_of_range", "reason": "out_of_range/too_slow", "message": "", "phase": "eager"}
+    assert course.next(Ended("0-2", {"verdict": slow}, "answered", "", 1.0, "eager")) is None
+    assert course.done and course.verdicts[-1].reason is Reason.TOO_SLOW
 
 
 def test_a_changed_weight_is_changed_in_every_element_both_ways_and_a_variance_stays_one() -> None:

@@ -31,6 +31,10 @@ class Bench:
     inputs: list
     turn: Callable[[], AbstractContextManager] = nullcontext
     """Entered to work on the device (ops6k.screen.share)."""
+    alone: Callable[[], AbstractContextManager] = nullcontext
+    """Entered to have it for oneself."""
+    first_ms: float = 0.0
+    """Wall time of the first forward, whatever it had to load and whoever ran beside it."""
     outputs: tuple[torch.Tensor, ...] = ()
     fresh: tuple[torch.Tensor, ...] = ()
     """Of the outputs for the first of the fresh inputs, compare.part_of."""

@@ -20,6 +20,9 @@ HOST_COPIES = 8
 CONTEXT_GIB = 0.6
 """Of a CUDA context and its libraries, a child. Beside it a child holds its weights and inputs; what runs, it borrows from a pool."""
 
+SPARE_PEAKS = 2.0
+"""Times its peak that a task which ran out of the device's memory is admitted with at its second try."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -50,7 +53,7 @@ class Course:
     lock: str = ""
     pool: str = ""
     pool_gib: float = 0.0
-    retried: bool = False
+    tries: int = 1
     jobs_made: int = 0
 
     @property
@@ -93,25 +96,34 @@ class Course:
         self._conclude(self._rejection(Finding(Reason.UNSAFE_RUNTIME, message), self.step))
 
     def _judged(self, verdict: Verdict) -> Job | None:
-        if verdict.reason is Reason.OUT_OF_MEMORY and self.step == "run" and not self.retried:
-            return self._again()
+        if verdict.reason is Reason.OUT_OF_MEMORY and self.step == "run" and self.tries < 3:
+            return self._with_more_memory() if self.tries == 1 else self._alone()
         self.verdicts.append(verdict)
-        if verdict.reason in (Reason.TOO_FAST, Reason.TOO_SLOW) and len(self.derived) < self.rules.resize_rounds:
+        # One that the eager checks gave up as far too slow has no time that sizes could be fitted by.
+        out_of_range = verdict.reason in (Reason.TOO_FAST, Reason.TOO_SLOW) and verdict.phase != "eager"
+        if out_of_range and len(self.derived) < self.rules.resize_rounds:
             return self._resize(verdict)
         self.step = "done"
         return None
 
     def _after_loss(self, ended: Ended) -> Job | None:
         """A child that was killed or died: resource limits get the whole machine once, a crash is the candidate's."""
-        if ended.how in ("timeout", "memory") and self.step == "run" and not self.retried:
-            return self._again()
+        if ended.how in ("timeout", "memory") and self.step == "run" and self.tries < 3:
+            return self._alone()
         reason = {"timeout": Reason.TIMEOUT, "memory": Reason.OUT_OF_MEMORY, "crashed": Reason.CRASH}[ended.how]
         message = f"{ended.how} in {ended.phase or self.step} after {ended.seconds:.0f} s ({ended.detail})"
         self._conclude(self._rejection(Finding(reason, message), ended.phase or self.step))
         return None
 
-    def _again(self) -> Job:
-        self.retried = True
+    def _with_more_memory(self) -> Job:
+        """Once more when there is room for all that it may hold: others go on, where a job alone waits until all have ended."""
+        self.tries += 1
+        job = self._run()
+        return replace(job, device_gib=job.device_gib + SPARE_PEAKS * self.work.peak_bytes / 2**30)
+
+    def _alone(self) -> Job:
+        """With the whole machine, for the last time."""
+        self.tries = 3
         return replace(self._run(), alone=True)
 
     def _conclude(self, verdict: Verdict) -> None:
@@ -175,5 +187,5 @@ class Course:
         new_id = candidate_id(parent.ops, code)
         self.candidate = replace(parent, candidate_id=new_id, code=code, parent=parent.candidate_id, round=parent.round + 1)
         self.derived.append(self.candidate)
-        self.work, self.seconds, self.retried = None, None, False
+        self.work, self.seconds, self.tries = None, None, 1
         return self.first()

@@ -5,6 +5,7 @@ and the evidence goes into Checks.
 """
 
 import copy
+import time
 from collections.abc import Callable
 
 import torch
@@ -29,11 +30,14 @@ from ops6k.screen.state import difference, remembered
 
 TWIN_NAME = "task_read_anew"
 
+SUSPICIOUS, FAR = 10, 3
+"""Times the window's end: of the first forward, beside others and with all that loads; of one more, alone, to be called too slow."""
+
 
 def eager_finding(bench: Bench) -> Finding | None:
     """The first eager check that the task fails, cheapest first."""
     bench.tolerance = bench.limits.tolerance
-    finding = _first(bench, runs_cleanly, is_finite, repeats, twins_agree)
+    finding = _first(bench, runs_cleanly) or far_too_slow(bench) or _first(bench, is_finite, repeats, twins_agree)
     if finding is not None:
         return finding
     with bench.turn():
@@ -66,9 +70,13 @@ def runs_cleanly(bench: Bench) -> Finding | None:
     """Runs once; draws nothing, changes neither its inputs nor what it remembers, and returns something of its own."""
     before, generators = _bits(bench.inputs), generator_states(bench.device)
     remembers = remembered(bench.task, bench.model)
+    began = time.perf_counter()
     output = attempt(lambda: as_tuple(bench.model(*bench.inputs)))
     if isinstance(output, Finding):
         return output
+    if bench.device == "cuda":
+        torch.cuda.synchronize()
+    bench.first_ms = 1e3 * (time.perf_counter() - began)
     bench.outputs = tuple(tensor.clone() for tensor in output)
     if not identical(tuple(generators), tuple(generator_states(bench.device))):
         return Finding(Reason.RANDOM_OP, "forward moves the random generator's state in eval mode")
@@ -76,6 +84,34 @@ def runs_cleanly(bench: Bench) -> Finding | None:
         return Finding(Reason.STATEFUL, "forward changes its arguments")
     changed = difference(remembers, remembered(bench.task, bench.model))
     return Finding(Reason.STATEFUL, f"forward changes {changed}") if changed else _alias(bench, output)
+
+
+def far_too_slow(bench: Bench) -> Finding | None:
+    """A forward that takes many times the window's end, alone: the thirty to come would hold up the device for all others.
+
+    One such task (a chain of solvers, 100 times the predicted time) made seven others beside it run into their time limit.
+    """
+    if bench.limits.window_ms is None or bench.first_ms < SUSPICIOUS * bench.limits.window_ms[1]:
+        return None
+    with bench.alone():
+        began = time.perf_counter()
+        output = attempt(lambda: _finished(bench))
+        elapsed_ms = 1e3 * (time.perf_counter() - began)
+    if isinstance(output, Finding):
+        return output
+    high = bench.limits.window_ms[1]
+    return (
+        Finding(Reason.TOO_SLOW, f"{elapsed_ms:.3g} ms for one forward, the window ends at {high:g} ms")
+        if elapsed_ms > FAR * high
+        else None
+    )
+
+
+def _finished(bench: Bench) -> None:
+    """One forward, to its end on the device."""
+    bench.model(*bench.inputs)
+    if bench.device == "cuda":
+        torch.cuda.synchronize()
 
 
 def _bits(arguments: list) -> list[int]:

@@ -169,7 +169,7 @@ class _Run:
             if isinstance(bench, Finding):
                 return bench
             self.bench: Bench = bench
-            bench.turn, bench.flags = self.share.turn, tuple(self.payload["flags"])
+            bench.turn, bench.alone, bench.flags = self.share.turn, self.share.alone, tuple(self.payload["flags"])
             finding = eager_finding(bench)
             if finding is None:
                 self.checks = bench.checks()
