@@ -2,6 +2,7 @@
 
     python benchmarks/dedup_scale.py set [--rows 6000] [--references 270]
     python benchmarks/dedup_scale.py bulk [--rows 1000000]
+    python benchmarks/dedup_scale.py text [--rows 1000000]    # the same from sources: their canonical forms are made here, on all cores
     python benchmarks/dedup_scale.py agree [--rows 20000]     # bulk against one task at a time: the same ones must stand
 
 Prints one line of JSON with seconds and the peak of resident memory. Nothing is run: the tasks are text.
@@ -12,6 +13,8 @@ import json
 import random
 import resource
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -117,6 +120,30 @@ def bulk(rows: int) -> dict[str, object]:
     }
 
 
+def canonical_hashes(numbers: range) -> list[np.ndarray]:
+    """5-grams of the canonical forms of generated sources; a number gives always the same source."""
+    return [canonical(task(random.Random(f"text/{number}"))).shingles for number in numbers]
+
+
+def text(rows: int, chunk: int = 2000) -> dict[str, object]:
+    """Sources to what stands: canonical forms, near pairs, decisions. Writing the sources is in it too."""
+    begun = time.perf_counter()
+    chunks = [range(start, min(start + chunk, rows)) for start in range(0, rows, chunk)]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        made = Texts.of([one for part in pool.map(canonical_hashes, chunks) for one in part])
+    forms_s = time.perf_counter() - begun
+    pairs = near_pairs(made, PARAMS.jaccard, PARAMS.num_perm, PARAMS.seed)
+    stands = kept_first(pairs, len(made))
+    return {
+        "rows": rows,
+        "hashes": int(made.values.size),
+        "forms_s": round(forms_s, 1),
+        "seconds": round(time.perf_counter() - begun, 1),
+        "pairs": int(pairs.left.size),
+        "stand": int(stands.sum()),
+    }
+
+
 def agree(rows: int) -> dict[str, object]:
     """Raises SystemExit where the two ways differ."""
     made = texts(rows, seed=4)
@@ -139,13 +166,14 @@ def peak_gib() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("set", "bulk", "agree"))
+    parser.add_argument("what", choices=("set", "bulk", "text", "agree"))
     parser.add_argument("--rows", type=int)
     parser.add_argument("--references", type=int, default=270)
     given = parser.parse_args()
     run = {
         "set": lambda: whole_set(given.rows or 6000, given.references),
         "bulk": lambda: bulk(given.rows or 1_000_000),
+        "text": lambda: text(given.rows or 1_000_000),
         "agree": lambda: agree(given.rows or 20_000),
     }[given.what]
     print(json.dumps(run() | {"processor_s": round(time.process_time(), 1), "peak_gib": peak_gib()}))
