@@ -79,7 +79,7 @@ class Sandbox:
         """Of running jobs: what a child must know to answer for its job."""
         self.lock = self.folder / "device.lock"
         self.pool = self.folder / "device.pool"
-        for shared in (self.lock, gate_of(self.lock), self.pool):
+        for shared in (self.lock, gate_of(self.lock), self.pool, gate_of(self.pool)):
             shared.touch()
             shared.chmod(0o666)
         settings = {
