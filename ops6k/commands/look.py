@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -47,6 +48,41 @@ def judge(
             print(json.dumps(row, default=str), flush=True)
         else:
             screen.print(_judged_line(row), highlight=False)
+
+
+def audit(
+    source: Annotated[
+        str, typer.Argument(metavar="PATH_OR_HUB_ID", help="A folder, a Parquet, JSONL or .py file, or owner/name.")
+    ],
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Look at so many rows, drawn by the seed.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where there is a finding.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the report.", show_default="audit below the data folder"),
+    ] = None,
+    preset: Preset = None,
+    settings: Settings = None,
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+) -> None:
+    """What is wrong with any set in KernelBench form: text, labels, dry run, copies of benchmarks, duplicates. Needs no GPU."""
+    from ops6k import console
+    from ops6k.audit import audit as looked
+    from ops6k.audit.page import faulty, write
+
+    typed, results = loaded(params, preset, settings, data)
+    with console.shown(console_for(stderr=True)):
+        found = looked(
+            source, typed, results / ".work" / "audit", sample=sample, workers=typed.screen.workers or os.cpu_count() or 1
+        )
+    for kind, faults in found.by_kind().items():
+        print(
+            f"{kind:28} {len(faults):6}  {faults[0].place}: {faults[0].message.splitlines()[0][:120] if faults[0].message else ''}"
+        )
+    print(f"{faulty(found)} of {found.looked_at} rows have a fault ({found.rows} in the set)")
+    print(*(f"{path} written" for path in write(found, out or results / "audit")), sep="\n")
+    if strict and found.faults:
+        raise typer.Exit(1)
 
 
 def similar(

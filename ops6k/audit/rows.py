@@ -1,0 +1,129 @@
+"""The rows of any set in KernelBench form, whatever its columns are called: a folder, a Parquet or JSONL file, a Hub id."""
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ops6k.errors import MissingInput
+
+CODE = ("code", "source", "task_code", "problem", "reference", "ref_arch_src", "pytorch_code", "torch_code", "python_code")
+"""Columns that may hold a task's source, the likeliest first."""
+NAME = ("task_id", "name", "id", "problem_name", "uuid")
+OPS = ("ops", "operators", "labels")
+_LOOKED_AT = 50
+"""Rows in which the column with the source is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One task of somebody's set."""
+
+    place: str
+    """Where a person finds it: `data/train.parquet row 12`, `level1/3_x.py`."""
+    name: str
+    ops: tuple[str, ...] | None
+    """None where the set says nothing: labels are not judged then."""
+    code: str
+
+
+def rows_of(source: str) -> list[Row]:
+    """Rows in order; raises MissingInput, HubError with one line."""
+    path = Path(source)
+    if path.is_dir():
+        found = [row for file in _files(path) for row in _file(file, str(file.relative_to(path)))]
+    elif path.exists():
+        found = list(_file(path, path.name))
+    elif source.count("/") == 1:
+        from ops6k.dedup import hub
+
+        found = list(_table(list(hub.rows(source)), source))
+    else:
+        raise MissingInput(f"{source}: neither a folder, nor a Parquet, JSONL or Python file, nor a Hub id (owner/name)")
+    if not found:
+        raise MissingInput(f"{source}: no task in it")
+    return found
+
+
+def _files(folder: Path) -> list[Path]:
+    """The tables of a folder; its Python files where there are none. A data set's `funnel` and `operators` are no tasks."""
+    files = [path for path in sorted(folder.rglob("*")) if not any(p.startswith(".") for p in path.relative_to(folder).parts)]
+    tables = [path for path in files if path.suffix in (".parquet", ".jsonl")]
+    return [path for path in tables if _has_code(path)] if tables else [path for path in files if path.suffix == ".py"]
+
+
+def _has_code(path: Path) -> bool:
+    """Whether the table holds tasks: a `funnel` of verdicts beside a data set does not."""
+    return path.suffix != ".parquet" or _code_column(_parquet(path).slice(0, _LOOKED_AT).to_pylist()) is not None
+
+
+def _parquet(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise MissingInput(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from None
+
+
+def _file(path: Path, place: str) -> Iterator[Row]:
+    if path.suffix == ".py":
+        yield Row(place, path.stem, None, path.read_text(encoding="utf-8-sig", errors="replace"))
+    elif path.suffix == ".parquet":
+        yield from _table(_parquet(path).to_pylist(), place)
+    elif path.suffix == ".jsonl":
+        yield from _table(list(_lines(path)), place)
+    else:
+        raise MissingInput(f"{path}: give a folder, a .parquet, .jsonl or .py file, or a Hub id")
+
+
+def _lines(path: Path) -> Iterator[dict]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise MissingInput(f"{path}: line {number} is not JSON ({error})") from None
+
+
+def _table(rows: Sequence[Mapping[str, object]], place: str) -> Iterator[Row]:
+    column = _code_column(rows[:_LOOKED_AT])
+    if rows and column is None:
+        raise MissingInput(f"{place}: no column with the source of a task (looked for {', '.join(CODE)})")
+    for number, row in enumerate(rows):
+        code, name = row.get(column), _column(row, NAME)
+        known = str(row[name]) if name else f"row-{number}"
+        yield Row(f"{place} row {number}", known, _labels(row), code if isinstance(code, str) else "")
+
+
+def _code_column(rows: Sequence[Mapping[str, object]]) -> str | None:
+    """The column that holds Python with a class in it; names alone mislead (`source` may say who made a row)."""
+    if not all(isinstance(row, Mapping) for row in rows):
+        return None
+    found = (name for row in rows for name in [_column(row, [wanted for wanted in CODE if _is_task(row, wanted)])] if name)
+    return next(found, None)
+
+
+def _is_task(row: Mapping[str, object], wanted: str) -> bool:
+    name = _column(row, [wanted])
+    return name is not None and isinstance(row[name], str) and "class " in row[name]
+
+
+def _column(row: Mapping[str, object], wanted: Sequence[str]) -> str | None:
+    """The row's own spelling of the first name that it has."""
+    known = {name.lower(): name for name in row}
+    return next((known[name] for name in wanted if name in known), None)
+
+
+def _labels(row: Mapping[str, object]) -> tuple[str, ...] | None:
+    """Labels as a list, or as the text of one: `["torch.add"]`, `['torch.add']`, `torch.add, nn.ReLU`."""
+    column = _column(row, OPS)
+    value = row[column] if column else None
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+    return tuple(map(str, value)) if isinstance(value, list | tuple) and value else None

@@ -1,0 +1,135 @@
+"""The audit of somebody's set: rows from any format, faults that are quoted, a report, and a second run that does nothing twice."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from dedup_tasks import framed
+
+from ops6k import params as parameters
+from ops6k.audit import Audit, audit
+from ops6k.audit.page import faulty, write
+from ops6k.audit.rows import rows_of
+from ops6k.errors import MissingInput
+
+ROOT = Path(__file__).parents[1]
+SOUND = framed("self.fc = nn.Linear(width, 64)", "return torch.kthvalue(self.fc(x).cumsum(0), 3, dim=1)[0]")
+PARAMS = parameters.load(ROOT / "params.yaml", settings=["screen.window_ms=[0.00001, 1000]"])
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+@pytest.mark.parametrize(("column", "ops"), [("code", "ops"), ("ref_arch_src", "Ops"), ("python_code", "labels")])
+def test_columns_are_found_by_what_they_hold_and_labels_in_any_writing(
+    tmp_path: Path, suffix: str, column: str, ops: str
+) -> None:
+    writings = ["['nn.Linear', 'torch.tanh']", "nn.Linear, torch.tanh", '["nn.Linear", "torch.tanh"]']
+    rows = [{"source": "composer", "id": f"t{i}", column: SOUND, ops: text} for i, text in enumerate(writings)]
+    path = tmp_path / f"set{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = rows_of(str(path))
+    assert [row.name for row in found] == ["t0", "t1", "t2"] and {row.code for row in found} == {SOUND}
+    assert {row.ops for row in found} == {("nn.Linear", "torch.tanh")}
+    assert found[1].place == f"set{suffix} row 1"
+
+
+def test_a_folder_of_a_data_set_is_read_without_what_holds_no_tasks(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    pq.write_table(pa.table({"task_id": ["a"], "code": [SOUND]}), tmp_path / "data" / "train.parquet")
+    pq.write_table(pa.table({"candidate_id": ["a"], "source": ["composer"]}), tmp_path / "funnel.parquet")
+    (tmp_path / "verify.py").write_text("print()", encoding="utf-8")
+    assert [row.place for row in rows_of(str(tmp_path))] == ["data/train.parquet row 0"]
+
+
+@pytest.mark.parametrize("content", [None, "", '{"a": 1}\n', "not json\n", '["class A"]\n'])
+def test_a_source_without_tasks_is_one_line(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "set.jsonl"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    with pytest.raises(MissingInput) as told:
+        rows_of(str(path))
+    assert "\n" not in str(told.value) and "set.jsonl" in str(told.value)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five tasks: sound, its copy with other names, a wrong label, one that does not run, a problem of KernelBench."""
+    folder = tmp_path_factory.mktemp("set")
+    rows = [
+        {"task_id": "sound", "ops": ["nn.Linear", "torch.kthvalue", "torch.cumsum"], "code": SOUND},
+        {"task_id": "copy", "ops": ["nn.Linear", "torch.kthvalue", "torch.cumsum"], "code": SOUND.replace("fc", "proj")},
+        {
+            "task_id": "label",
+            "ops": ["nn.Linear", "torch.erf"],
+            "code": framed("self.fc = nn.Linear(width, 64)", "return torch.tan(self.fc(x))"),
+        },
+        {"task_id": "broken", "ops": None, "code": framed("", "return x @ x")},
+        {"task_id": "known", "ops": ["torch.relu"], "code": framed("", "return torch.relu(x)")},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "set.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> Audit:
+    return audit(str(folder / "set.parquet"), PARAMS, folder / "work")
+
+
+def test_each_fault_names_its_row_and_its_reason(found: Audit) -> None:
+    kinds = {fault.name: fault.kind for fault in found.faults}
+    assert kinds == {
+        "copy": "duplicate/near",
+        "label": "invalid/label",
+        "broken": "invalid/runtime",
+        "known": "contaminated/benchmark",
+    }
+    said = {fault.name: fault.message for fault in found.faults}
+    assert "set.parquet row 0" in said["copy"] and "torch.erf" in said["label"] and "kernelbench" in said["known"]
+    assert found.rows == found.looked_at == 5 and len(found.headroom) == 4
+
+
+def test_a_second_run_dry_runs_nothing_and_says_the_same(found: Audit, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ops6k.audit.Sandbox", None)
+    assert audit(str(folder / "set.parquet"), PARAMS, folder / "work") == found
+
+
+def test_a_sample_is_so_many_rows_and_always_the_same(folder: Path) -> None:
+    one, other = (audit(str(folder / "set.parquet"), PARAMS, folder / "work", sample=2) for _ in range(2))
+    assert one.looked_at == 2 and one.rows == 5 and one == other
+
+
+def test_the_report_stands_in_three_files_and_hides_no_markup(found: Audit, tmp_path: Path) -> None:
+    paths = {path.name: path.read_text(encoding="utf-8") for path in write(found, tmp_path)}
+    assert json.loads(paths["audit.json"])["faulty_rows"] == faulty(found) == 4
+    assert "| invalid/label | 1 |" in paths["audit.md"]
+    assert '<h2 id="contaminated-benchmark">' in paths["audit.html"] and "http" not in paths["audit.html"]
+
+
+@pytest.mark.slow
+def test_the_command_ends_with_one_where_strict_finds_something(folder: Path, tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        command = [
+            sys.executable,
+            "-m",
+            "ops6k",
+            "audit",
+            *arguments,
+            "--params",
+            str(ROOT / "params.yaml"),
+            "--data",
+            str(tmp_path),
+        ]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    done = run(str(folder / "set.parquet"), "--strict")
+    assert done.returncode == 1 and "5 rows have a fault (5 in the set)" in done.stdout
+    assert (tmp_path / "audit" / "audit.html").exists()
+    assert run(str(folder / "set.parquet")).returncode == 0
+    lost = run("nowhere.parquet")
+    assert lost.returncode == 1 and lost.stderr.count("\n") == 1
