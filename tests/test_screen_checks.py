@@ -16,11 +16,11 @@ from ops6k.screen.course import SPARE_PEAKS, Course, Rules
 from ops6k.screen.dry_run import DryRun, dry_run_code
 from ops6k.screen.eager import eager_finding
 from ops6k.screen.finding import Finding
-from ops6k.screen.judge import dry_run_candidate
 from ops6k.screen.limits import Limits
 from ops6k.screen.resize import resized, size_constants, with_scaled
 from ops6k.screen.text import text_finding
 from ops6k.screen.timing import median_interval
+from ops6k.store import to_plain
 from ops6k.target import Target
 
 TARGET = Target("test", "cpu", None, "2.13", 1, 4, "highest", False, 10.0, {"float32": 50.0}, 5.0, "made up for tests")
@@ -280,7 +280,12 @@ def _course_at_run(limits: Limits) -> Course:
     """A course whose dry run is over."""
     course = Course(0, Candidate("mine", OPS, TASK, "test", 0, "float32", ()), Rules(TARGET, limits, 2))
     job = course.first()
-    ran = dry_run_candidate(job.payload)
+    ran = {
+        "work": to_plain(dry_run_code(TASK, TARGET, OPS).work),
+        "seconds": {"dry_run": 0.1},
+        "flags": [],
+        "resident_bytes": 10**6,
+    }
     assert course.next(Ended(job.job_id, ran, "answered", "", 0.1, "dry_run")).function.endswith("run_candidate")
     return course
 

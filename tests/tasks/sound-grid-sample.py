@@ -1,6 +1,6 @@
-# keep
+# keep | contaminated/benchmark
 # ops: F.grid_sample
-# Sampling points stay within the picture.
+# Sampling points stay within the picture. Sound to the screen; MultiKernelBench has it as a problem, so dedup rejects it.
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
