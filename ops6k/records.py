@@ -262,6 +262,8 @@ class Verdict:
     timing: Timing | None = None
     environment: Environment | None = None
     seconds: PhaseSeconds | None = None
+    forward_ms: float | None = None
+    """Wall time of one forward alone on the device, in ms, where the eager checks ended there: far beyond the window."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def test_each_fault_names_its_row_and_its_reason(found: Audit) -> None:
 
 
 def test_a_second_run_dry_runs_nothing_and_says_the_same(found: Audit, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ops6k.audit.Sandbox", None)
+    monkeypatch.setattr("ops6k.audit.dry_runs", None)
     assert audit(str(folder / "set.parquet"), PARAMS, folder / "work") == found
 
 

@@ -413,21 +413,36 @@ def test_ids_of_candidates_are_what_matches_carry() -> None:
 SOUND = sorted(path for path in (Path(__file__).parent / "tasks").glob("*.py") if path.read_text().startswith("# keep\n"))
 
 
-def test_sound_tasks_are_merged_neither_with_one_another_nor_with_kernelbench() -> None:
-    """By text and source dataflow alone, which merge more than a dry run's operators do.
-
-    One does compute a problem of KernelBench: the lower triangle of a product is its level 1 problem 15.
-    """
-    tasks = [
+def _sound_tasks() -> list[Subject]:
+    return [
         Subject(path.stem, tuple(path.read_text().splitlines()[1].removeprefix("# ops: ").split(", ")), path.read_text(), None)
         for path in SOUND
     ]
+
+
+@pytest.mark.parametrize(
+    ("benchmarks", "known"),
+    [
+        (["kernelbench"], {"sound-triangular": "15_Matmul_for_lower_triangular_matrices"}),
+        (
+            ["kernelbench", "robust-kbench", "multikernelbench"],
+            {"sound-triangular": "15_Matmul_for_lower_triangular_matrices", "sound-grid-sample": "grid_sample_random_warp"},
+        ),
+    ],
+)
+def test_sound_tasks_are_merged_neither_with_one_another_nor_with_a_benchmark(
+    benchmarks: list[str], known: dict[str, str]
+) -> None:
+    """By text and source dataflow alone, which merge more than a dry run's operators do.
+
+    Two do compute what a benchmark's problem computes: the lower triangle of a product, and sampling along a random grid.
+    """
+    tasks = _sound_tasks()
     assert len(tasks) >= 100
-    references = load_index(Path(__file__).parents[1] / "data/benchmarks/kernelbench.parquet")
+    folder = Path(__file__).parents[1] / "data" / "benchmarks"
+    references = [one for name in benchmarks for one in load_index(folder / f"{name}.parquet")]
     found = rejections(decide(tasks, references, PARAMS))
-    assert {name: match.reference for name, match in found.items()} == {
-        "sound-triangular": "15_Matmul_for_lower_triangular_matrices"
-    }
+    assert {name: match.reference for name, match in found.items()} == known
 
 
 @pytest.mark.slow

@@ -3,7 +3,10 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from llm_project import QUICK, ask, llm_project, with_llm
@@ -12,6 +15,7 @@ from servers.scripted import scripted
 
 from ops6k.errors import EndpointError
 from ops6k.fuse.llm.cache import Answer, AnswerCache
+from ops6k.fuse.llm.wire import retry_after_s
 from ops6k.params import Params
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -67,6 +71,32 @@ def test_retry_after_holds_back_every_request_for_that_long(server: ModelServer,
     ask(with_llm(params, concurrency=1), 3, replace(QUICK, longest_s=5.0))
     assert arrivals[1] - arrivals[0] >= 0.8
     assert arrivals[3] - arrivals[1] < 0.8
+
+
+def _in_seconds(seconds: float) -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("headers", "low", "high"),
+    [
+        ({"retry-after": "7"}, 7, 7),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25, 0.25),
+        ({"retry-after-ms": "soon", "retry-after": "7"}, 7, 7),
+        ({"retry-after": _in_seconds(40)}, 30, 40),
+        ({"retry-after": _in_seconds(-40)}, 0, 0),
+        ({"retry-after": "soon"}, None, None),
+        ({"retry-after": "inf"}, None, None),
+        ({"retry-after": "nan"}, None, None),
+        ({"retry-after": "-1"}, None, None),
+        ({}, None, None),
+    ],
+)
+def test_retry_after_may_be_seconds_milliseconds_or_a_date(
+    headers: dict[str, str], low: float | None, high: float | None
+) -> None:
+    wait_s = retry_after_s(SimpleNamespace(response=SimpleNamespace(headers=headers)))
+    assert wait_s is None if low is None else low <= wait_s <= high
 
 
 def test_retry_after_of_an_hour_is_capped(server: ModelServer, params: Params) -> None:

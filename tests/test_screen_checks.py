@@ -317,13 +317,24 @@ def test_a_forward_far_beyond_the_window_is_not_run_thirty_times(high_ms: float,
     found = eager_finding(bench)
     assert (found and found.reason) is wanted
     assert (len(ran) == 2) == (wanted is Reason.TOO_SLOW)
+    assert (bench.alone_ms is not None) == (wanted is Reason.TOO_SLOW)
 
 
-def test_what_the_eager_checks_call_too_slow_is_not_resized() -> None:
-    course = _course_at_run(Limits(None, 1e-2, 4, 60))
+def test_what_the_eager_checks_call_too_slow_is_resized_by_what_they_measured() -> None:
+    course = _course_at_run(Limits((1, 100), 1e-2, 4, 60))
     slow = {"candidate_id": "mine", "outcome": "out_of_range", "reason": "out_of_range/too_slow", "message": "", "phase": "eager"}
-    assert course.next(Ended("0-2", {"verdict": slow}, "answered", "", 1.0, "eager")) is None
-    assert course.done and course.verdicts[-1].reason is Reason.TOO_SLOW
+    slow |= {"work": to_plain(course.work), "forward_ms": 500.0}
+    job = course.next(Ended("0-2", {"verdict": slow}, "answered", "", 1.0, "eager"))
+    assert job.function == "ops6k.screen.resize:resize_candidate"
+    assert job.payload["wanted_ms"] == 20 and job.payload["correction"] == 500 / course.verdicts[0].work.predicted_ms
+
+
+def test_what_a_dry_run_lets_pass_is_done_without_a_verdict_where_nothing_else_is_asked() -> None:
+    rules = Rules(TARGET, Limits(None, 1e-2, 4, 60), 0, dry_run_only=True)
+    course = Course(0, Candidate("mine", OPS, TASK, "test", 0, "float32", ()), rules)
+    ran = {"work": to_plain(dry_run_code(TASK, TARGET, OPS).work), "seconds": {"dry_run": 0.1}, "flags": [], "resident_bytes": 1}
+    assert course.next(Ended(course.first().job_id, ran, "answered", "", 0.1, "dry_run")) is None
+    assert course.done and not course.verdicts and course.work.operators
 
 
 def test_a_changed_weight_is_changed_in_every_element_both_ways_and_a_variance_stays_one() -> None:

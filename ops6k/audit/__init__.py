@@ -2,9 +2,9 @@
 benchmarks and the set itself. Nothing is allocated: no device is needed, and what only a run shows is not looked for."""
 
 import random
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ops6k import target as targets
@@ -13,15 +13,11 @@ from ops6k.dedup.decide import Subject, compare, rejections
 from ops6k.dedup.examples import compared_with
 from ops6k.params import Params
 from ops6k.progress import track
-from ops6k.records import Work
-from ops6k.sandbox import Ended, Job, Sandbox
-from ops6k.screen.course import DRY_RUN_GIB, DRY_RUN_TIMEOUT_S
-from ops6k.screen.limits import limits_of
-from ops6k.screen.text import text_finding
-from ops6k.store import code_hash, files_hash, fingerprint, from_plain, is_whole, read_rows, to_plain, write_rows
+from ops6k.records import Candidate
+from ops6k.screen.course import Course
+from ops6k.screen.shards import CHECKING_CODE, dry_runs, judged_in, rules_of
+from ops6k.store import code_hash, files_hash, fingerprint, is_whole, read_rows, to_plain, write_rows
 
-PACKAGE = Path(__file__).resolve().parents[1]
-_CODE = (PACKAGE / "screen", PACKAGE / "sandbox", PACKAGE / "labels.py")
 SHARD_ROWS = 64
 
 
@@ -97,57 +93,40 @@ def audit(source: str, params: Params, work: Path, *, sample: int | None = None,
 
 
 def _seen(rows: Sequence[Row], params: Params, work: Path, workers: int) -> list[Seen]:
-    target = targets.load(params.path(params.target))
-    limits = limits_of(params.screen, target)
-    key = fingerprint(to_plain(limits), to_plain(target), code_hash(*_CODE), files_hash(Path(__file__)))
+    """In the order of the rows; shard by shard, so that a killed audit goes on."""
+    rules = rules_of(params)
+    rules = replace(rules, resize_rounds=0, dry_run_only=True)
+    key = fingerprint(to_plain(rules.limits), to_plain(rules.target), code_hash(*CHECKING_CODE), files_hash(Path(__file__)))
     chunks = [rows[start : start + SHARD_ROWS] for start in range(0, len(rows), SHARD_ROWS)]
     shards = [work / key / f"{fingerprint([(row.ops, row.code) for row in chunk])}.parquet" for chunk in chunks]
-    missing = [(shard, chunk) for shard, chunk in zip(shards, chunks, strict=True) if not is_whole(shard)]
+    missing = [(shard, row) for shard, chunk in zip(shards, chunks, strict=True) if not is_whole(shard) for row in chunk]
     if missing:
-        shared = {"limits": to_plain(limits), "target": to_plain(target)}
-        with (
-            track("audit", sum(len(chunk) for _, chunk in missing)) as progress,
-            Sandbox(
-                device="cpu", workers=workers, preload="torch,ops6k.screen.judge", warm_up="ops6k.screen.warm:dry_run_once"
-            ) as sandbox,
-        ):
-            for shard, chunk in missing:
-                write_rows(shard, _dry_run(sandbox, chunk, shared), Seen)
-                progress.advance(len(chunk))
+        courses = [
+            Course(i, _candidate(row), replace(rules, judge_labels=row.ops is not None)) for i, (_, row) in enumerate(missing)
+        ]
+        left = Counter(shard for shard, _ in missing)
+        found: dict[Path, list[Course]] = defaultdict(list)
+        with track("audit", len(courses)) as progress, dry_runs(workers) as sandbox:
+            for course in judged_in(sandbox, courses, rules.target):
+                shard, _ = missing[course.number]
+                found[shard].append(course)
+                if len(found[shard]) == left[shard]:
+                    write_rows(shard, map(_of, sorted(found.pop(shard), key=lambda one: one.number)), Seen)
+                progress.advance()
     return [one for shard in shards for one in read_rows(shard, Seen)]
 
 
-def _dry_run(sandbox: Sandbox, rows: Sequence[Row], shared: dict) -> list[Seen]:
-    found: dict[int, Seen] = {}
-
-    def jobs() -> Iterator[Job]:
-        for number, row in enumerate(rows):
-            finding = text_finding(row.code, row.ops)
-            if finding is not None:
-                found[number] = Seen(str(finding.reason), finding.message, None, None, None)
-                continue
-            payload = shared | {
-                "candidate_id": str(number),
-                "code": row.code,
-                "ops": list(row.ops or ()),
-                "judge_labels": row.ops is not None,
-            }
-            yield Job(str(number), "ops6k.screen.judge:dry_run_candidate", payload, DRY_RUN_TIMEOUT_S, DRY_RUN_GIB)
-
-    for ended in sandbox.map(jobs()):
-        found[int(ended.job_id)] = _of(ended)
-    return [found[number] for number in range(len(rows))]
+def _candidate(row: Row) -> Candidate:
+    return Candidate(row.name, row.ops or (), row.code, "given", 0, "", ())
 
 
-def _of(ended: Ended) -> Seen:
-    if ended.answer is None:
-        kind = {"timeout": "unfinished/timeout", "memory": "unfinished/memory"}.get(ended.how, "invalid/crash")
-        return Seen(kind, f"{ended.how} in the dry run after {ended.seconds:.0f} s", None, None, None)
-    verdict = ended.answer.get("verdict") or {}
-    work = ended.answer.get("work") or verdict.get("work")
-    if work is None:
-        return Seen(verdict.get("reason"), verdict.get("message") or "", None, None, None)
-    known = from_plain(Work, work)
+def _of(course: Course) -> Seen:
+    verdict = course.verdicts[-1] if course.verdicts else None
+    work = verdict.work if verdict else course.work
     return Seen(
-        verdict.get("reason"), verdict.get("message") or "", tuple(known.operators), known.predicted_ms, known.fusion_headroom
+        str(verdict.reason) if verdict else None,
+        verdict.message if verdict else "",
+        work and work.operators,
+        work and work.predicted_ms,
+        work and work.fusion_headroom,
     )

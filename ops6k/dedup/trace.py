@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from ops6k.progress import track
-from ops6k.sandbox import Job, Sandbox
+from ops6k.sandbox import Job
+from ops6k.screen.shards import dry_runs
 
 _TIMEOUT_S = 120.0
 _MEMORY_GIB = 6.0
@@ -14,9 +15,7 @@ def aten_operators(codes: Sequence[str], workers: int = 2) -> list[tuple[str, ..
     jobs = [Job(str(i), "ops6k.dedup.trace:dry_run_job", {"code": code}, _TIMEOUT_S, _MEMORY_GIB) for i, code in enumerate(codes)]
     found: list[tuple[str, ...] | None] = [None] * len(codes)
     with (
-        Sandbox(
-            device="cpu", workers=workers, preload="torch,ops6k.screen.dry_run", warm_up="ops6k.screen.warm:dry_run_once"
-        ) as sandbox,
+        dry_runs(workers) as sandbox,
         track("benchmark index", len(jobs)) as progress,
     ):
         for ended in sandbox.map(jobs):

@@ -94,18 +94,23 @@ def _members(annotation: object) -> tuple:
 @cache
 def _small(kind: type) -> object | None:
     """An instance with small sizes, with fewer of them where the family refuses, as it comes where it refuses all."""
-    from huggingface_hub.errors import StrictDataclassError
-
     values, parts = _small_values(kind), _small_parts(kind)
     without_layers = {name: value for name, value in values.items() if "layers" not in name}
-    for attempt in (values | parts, values, without_layers | parts, parts, {}):
-        try:
-            config = kind(**attempt)
-        except (*FAILURES, StrictDataclassError):
-            continue
+    tried = (_if_taken(kind, values) for values in (values | parts, values, without_layers | parts, parts, {}))
+    config = next((config for config in tried if config is not None), None)
+    if config is not None:
         config._attn_implementation = "eager"
-        return config
-    return None
+    return config
+
+
+def _if_taken(kind: type, values: dict[str, object]) -> object | None:
+    """A configuration with these values; None where the family refuses them."""
+    from huggingface_hub.errors import StrictDataclassError
+
+    try:
+        return kind(**values)
+    except (*FAILURES, StrictDataclassError):
+        return None
 
 
 def _small_values(kind: type) -> dict[str, int | float]:

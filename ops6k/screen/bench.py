@@ -35,6 +35,8 @@ class Bench:
     """Entered to have it for oneself."""
     first_ms: float = 0.0
     """Wall time of the first forward, whatever it had to load and whoever ran beside it."""
+    alone_ms: float | None = None
+    """Wall time of one forward alone; measured where the first one was suspicious."""
     outputs: tuple[torch.Tensor, ...] = ()
     fresh: tuple[torch.Tensor, ...] = ()
     """Of the outputs for the first of the fresh inputs, compare.part_of."""

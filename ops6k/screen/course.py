@@ -34,6 +34,8 @@ class Rules:
     times: dict[str, Timing] = field(default_factory=dict)
     """Recorded times by candidate_id: used instead of measuring."""
     judge_labels: bool = True
+    dry_run_only: bool = False
+    """What text and dry run let pass is done, without a verdict: nothing is allocated, no device is needed."""
 
 
 @dataclass
@@ -84,6 +86,9 @@ class Course:
         if "verdict" not in answer:
             self.work, self.seconds, self.flags = from_plain(Work, answer["work"]), answer["seconds"], tuple(answer["flags"])
             self.resident_bytes = min(int(answer["resident_bytes"]), self.work.io_bytes)
+            if self.rules.dry_run_only:
+                self.step = "done"
+                return None
             return self._run()
         verdict = from_plain(Verdict, answer["verdict"])
         if verdict.candidate_id != self.candidate.candidate_id:
@@ -99,9 +104,7 @@ class Course:
         if verdict.reason is Reason.OUT_OF_MEMORY and self.step == "run" and self.tries < 3:
             return self._with_more_memory() if self.tries == 1 else self._alone()
         self.verdicts.append(verdict)
-        # One that the eager checks gave up as far too slow has no time that sizes could be fitted by.
-        out_of_range = verdict.reason in (Reason.TOO_FAST, Reason.TOO_SLOW) and verdict.phase != "eager"
-        if out_of_range and len(self.derived) < self.rules.resize_rounds:
+        if verdict.reason in (Reason.TOO_FAST, Reason.TOO_SLOW) and len(self.derived) < self.rules.resize_rounds:
             return self._resize(verdict)
         self.step = "done"
         return None
@@ -173,7 +176,7 @@ class Course:
         self.step = "resize"
         low, high = self.rules.limits.window_ms
         predicted = verdict.work.predicted_ms
-        measured = verdict.timing.eager_ms if verdict.timing else predicted
+        measured = verdict.timing.eager_ms if verdict.timing else verdict.forward_ms or predicted
         wanted_ms = low * 3 if verdict.reason is Reason.TOO_FAST else high / 5
         payload = {"wanted_ms": wanted_ms, "correction": measured / predicted, "memory_gib": self.rules.limits.memory_gib}
         return self._job("ops6k.screen.resize:resize_candidate", payload, DRY_RUN_TIMEOUT_S, DRY_RUN_GIB)

@@ -143,6 +143,7 @@ class _Run:
         self.seconds: dict[str, float] = dict(payload["seconds"])
         self.checks: Checks | None = None
         self.timing: Timing | None = None
+        self.forward_ms: float | None = None
         given = payload["share"]
         self.share = Share(target.device, Path(given["lock"]), Path(given["pool"]), given["pool_bytes"])
 
@@ -171,6 +172,7 @@ class _Run:
             self.bench: Bench = bench
             bench.turn, bench.alone, bench.flags = self.share.turn, self.share.alone, tuple(self.payload["flags"])
             finding = eager_finding(bench)
+            self.forward_ms = bench.alone_ms
             if finding is None:
                 self.checks = bench.checks()
             bench.drop_outputs()
@@ -209,6 +211,7 @@ class _Run:
             "seconds": from_plain(PhaseSeconds, self.seconds | at_device),
             "checks": self.checks,
             "timing": self.timing,
+            "forward_ms": self.forward_ms,
         }
         if finding is not None:
             return _rejected(self.payload["candidate_id"], finding, phase, **kept)

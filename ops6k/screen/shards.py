@@ -139,6 +139,11 @@ def opened(target: Target, workers: int) -> Sandbox:
     )
 
 
+def dry_runs(workers: int) -> Sandbox:
+    """A fork server for text and dry runs alone: it compiles nothing and needs no device."""
+    return Sandbox(device="cpu", workers=workers, preload="torch,ops6k.screen.judge", warm_up="ops6k.screen.warm:dry_run_once")
+
+
 def ready(sandbox: Sandbox, rules: Rules) -> None:
     """Judges the control task; later children find imported what it took. Raises WorkerError where it is refused."""
     modules = require_control(sandbox, rules)

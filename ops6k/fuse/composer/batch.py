@@ -17,6 +17,7 @@ from ops6k.fuse.composer.recipe import FLOATS, recipes
 from ops6k.fuse.composer.write import Writer, labels_of
 from ops6k.fuse.sources import Wanted
 from ops6k.records import Candidate, candidate_id
+from ops6k.screen import finding
 from ops6k.store import fingerprint, from_plain, to_plain
 from ops6k.target import Target
 
@@ -113,10 +114,8 @@ def compose_batch(payload: dict) -> dict:
 
 def _one_or_fault(composer: Composer, wanted: Wanted) -> Proposal:
     """A fault of ours costs one candidate, and is counted and quoted: a run of thousands must not end by it, each time it is begun."""
-    try:
-        return composer.one(wanted)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
-        return Proposal(wanted.index, None, "", None, (), f"{type(error).__name__}: {error}"[:300])
+    made = finding.attempt(lambda: composer.one(wanted), watched=False)
+    return Proposal(wanted.index, None, "", None, (), made.message) if isinstance(made, finding.Finding) else made
 
 
 def warm_up() -> None:

@@ -1,9 +1,10 @@
 """Grows a graph operator by operator: which operator next, on which value, which branches join, what is returned."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from typing import TypeVar
 
 import torch
 
@@ -13,6 +14,8 @@ from ops6k.fuse.composer.probe import require_sound
 from ops6k.fuse.composer.recipe import DOMAINS, FLOATS, Recipe, recipes
 from ops6k.fuse.composer.trial import Beds, Unfit
 from ops6k.fuse.sources import Wanted
+
+T = TypeVar("T")
 
 ATTEMPTS = 24
 TRIES = 16
@@ -104,13 +107,20 @@ def grow(wanted: Wanted, pool: Pool, first_attempt: int = 0) -> Graph | None:
     """
     for attempt in range(first_attempt, first_attempt + ATTEMPTS):
         rng = random.Random(f"{wanted.seed}/{wanted.index}/{attempt}")
-        try:
-            with torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(rng.getrandbits(32))
-                return _attempt(wanted, pool, attempt, rng)
-        except Unfit:
-            continue
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(rng.getrandbits(32))
+            graph = _if_fit(lambda attempt=attempt, rng=rng: _attempt(wanted, pool, attempt, rng))
+        if graph is not None:
+            return graph
     return None
+
+
+def _if_fit(make: Callable[[], T]) -> T | None:
+    """What is made; None where it turns out unfit: another one is tried, or it is left out."""
+    try:
+        return make()
+    except Unfit:
+        return None
 
 
 def _attempt(wanted: Wanted, pool: Pool, attempt: int, rng: random.Random) -> Graph:
@@ -166,11 +176,10 @@ def _companion(
             break
         if keep_kind and recipe.gives not in ("same", *anchor.takes[0].kinds):
             continue
-        try:
-            trial = draft.copy()
-            return place(recipe, _value_for(recipe, trial, kind), trial), recipe.key
-        except Unfit:
-            continue
+        trial = draft.copy()
+        placed = _if_fit(lambda recipe=recipe, trial=trial: place(recipe, _value_for(recipe, trial, kind), trial))
+        if placed is not None:
+            return placed, recipe.key
     raise Unfit("no operator fits")
 
 

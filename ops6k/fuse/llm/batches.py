@@ -7,7 +7,7 @@ answer goes into the next one or is left to the next run.
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -120,7 +120,7 @@ class Desk:
         for file_id in (reply.output_file_id, reply.error_file_id):
             if file_id:
                 content = await self._patiently(lambda file_id=file_id: self.client.files.content(file_id))
-                lines += _json_lines(content.text)
+                lines += filter(None, map(_reply_line, content.text.splitlines()))
         return lines
 
     async def _patiently(self, ask: "Callable[[], Awaitable[T]]") -> T:
@@ -146,14 +146,13 @@ def _line(request: Request) -> str:
     return json.dumps({"custom_id": request.hash, "method": "POST", "url": "/v1/chat/completions", "body": fields}) + "\n"
 
 
-def _json_lines(text: str) -> Iterator[dict]:
-    for line in text.splitlines():
-        try:
-            tree = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(tree, dict) and isinstance(tree.get("custom_id"), str):
-            yield tree
+def _reply_line(text: str) -> dict | None:
+    """One line of a batch's reply; None for what names no request: that one has no answer then, and goes into the next batch."""
+    try:
+        tree = json.loads(text)
+    except ValueError:
+        return None
+    return tree if isinstance(tree, dict) and isinstance(tree.get("custom_id"), str) else None
 
 
 def _answer(line: dict, request: Request, number: int) -> Answer | None:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ops6k.records import Candidate, Outcome, Verdict
-from ops6k.sandbox import Ended, Job, Sandbox
 from ops6k.screen.course import Course, Rules
+from ops6k.screen.shards import dry_runs, judged_in
 
 
 def rejected(candidates: Iterable[Candidate], rules: Rules) -> Iterator[tuple[Candidate, Verdict]]:
@@ -14,27 +14,11 @@ def rejected(candidates: Iterable[Candidate], rules: Rules) -> Iterator[tuple[Ca
 
     A run time out of range is no rejection here: the screen resizes such a task.
     """
-    courses: list[Course] = []
-
-    def jobs() -> Iterator[Job]:
-        for number, candidate in enumerate(candidates):
-            courses.append(Course(number, candidate, replace(rules, resize_rounds=0)))
-            job = courses[-1].first()
-            if job is not None:
-                yield job
-
-    def follow(ended: Ended) -> Job | None:
-        courses[int(ended.job_id.partition("-")[0])].next(ended)  # passed: what would be next is the run on the device
-
-    with Sandbox(
-        device="cpu",
-        workers=os.cpu_count() or 1,
-        preload="torch,ops6k.screen.judge",
-        warm_up="ops6k.screen.warm:dry_run_once",
-    ) as sandbox:
-        for _ in sandbox.map(jobs(), follow):
-            pass
-    for course in courses:
+    rules = replace(rules, resize_rounds=0, dry_run_only=True)
+    courses = (Course(number, candidate, rules) for number, candidate in enumerate(candidates))
+    with dry_runs(os.cpu_count() or 1) as sandbox:
+        done = sorted(judged_in(sandbox, courses, rules.target), key=lambda course: course.number)
+    for course in done:
         if course.verdicts and not _is_resized(course.verdicts[-1]):
             yield course.candidate, course.verdicts[-1]
 

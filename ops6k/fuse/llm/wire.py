@@ -1,7 +1,9 @@
 """The OpenAI protocol as bytes and headers: what a request says, what a reply means. Pure functions, no network."""
 
 import json
+import time
 from dataclasses import dataclass, replace
+from email.utils import mktime_tz, parsedate_tz
 from typing import TYPE_CHECKING
 
 from ops6k.fuse.llm.cache import Answer
@@ -109,11 +111,17 @@ def _count(value: object) -> int | None:
 
 
 def retry_after_s(error: "APIStatusError") -> float | None:
-    """Seconds that the endpoint asks to wait; None where it does not say (or gives a date: the backoff does then)."""
-    for header, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
-        try:
-            wait_s = float(error.response.headers[header]) / per_second
-        except (KeyError, ValueError):
-            continue
-        return wait_s if 0 <= wait_s < float("inf") else None
-    return None
+    """Seconds that the endpoint asks to wait, as a number or until a date (RFC 9110, 10.2.3); None where it does not say."""
+    headers = error.response.headers
+    milliseconds = _number(headers.get("retry-after-ms"))
+    wait_s = milliseconds / 1000 if milliseconds is not None else _number(headers.get("retry-after"))
+    if wait_s is None and (date := parsedate_tz(headers.get("retry-after") or "")):
+        wait_s = max(mktime_tz(date) - time.time(), 0.0)
+    return wait_s if wait_s is not None and 0 <= wait_s < float("inf") else None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
