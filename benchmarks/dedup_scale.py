@@ -22,6 +22,7 @@ from ops6k.dedup.canonical import canonical
 from ops6k.dedup.decide import Subject, compare
 from ops6k.dedup.index import Reference
 from ops6k.dedup.neighbours import Growing
+from ops6k.dedup.program import digest
 from ops6k.dedup.sharded import Texts, kept_first, near_pairs
 from ops6k.params import DedupParams
 
@@ -120,9 +121,10 @@ def bulk(rows: int) -> dict[str, object]:
     }
 
 
-def canonical_hashes(numbers: range) -> list[np.ndarray]:
-    """5-grams of the canonical forms of generated sources; a number gives always the same source."""
-    return [canonical(task(random.Random(f"text/{number}"))).shingles for number in numbers]
+def canonical_hashes(numbers: range) -> list[tuple[np.ndarray, int]]:
+    """5-grams of the canonical forms of generated sources, and a hash of their operators; a number gives always the same source."""
+    forms = (canonical(task(random.Random(f"text/{number}"))) for number in numbers)
+    return [(form.shingles, int(digest(" ".join(form.operators))[:8], 16)) for form in forms]
 
 
 def text(rows: int, chunk: int = 2000) -> dict[str, object]:
@@ -130,9 +132,12 @@ def text(rows: int, chunk: int = 2000) -> dict[str, object]:
     begun = time.perf_counter()
     chunks = [range(start, min(start + chunk, rows)) for start in range(0, rows, chunk)]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        made = Texts.of([one for part in pool.map(canonical_hashes, chunks) for one in part])
+        found = [one for part in pool.map(canonical_hashes, chunks) for one in part]
+    made = Texts.of([shingles for shingles, _ in found])
+    kinds = np.array([kind for _, kind in found], np.uint32)
+    del found
     forms_s = time.perf_counter() - begun
-    pairs = near_pairs(made, PARAMS.jaccard, PARAMS.num_perm, PARAMS.seed)
+    pairs = near_pairs(made, PARAMS.jaccard, PARAMS.num_perm, PARAMS.seed, kinds=kinds)
     stands = kept_first(pairs, len(made))
     return {
         "rows": rows,

@@ -58,6 +58,16 @@ def test_the_pairs_are_those_of_brute_force_each_once() -> None:
     assert dict(zip(pairs, found.scores.tolist(), strict=True)) == brute
 
 
+def test_texts_of_two_kinds_are_no_pair_and_those_of_one_are_all_found() -> None:
+    texts = Texts.of(families(400))
+    kinds = np.random.default_rng(6).integers(0, 3, len(texts)).astype(np.uint32)
+    every = near_pairs(texts, THRESHOLD, NUM_PERM, SEED)
+    found = near_pairs(texts, THRESHOLD, NUM_PERM, SEED, kinds=kinds)
+    alike = kinds[every.left] == kinds[every.right]
+    assert 0 < alike.sum() < alike.size
+    assert np.array_equal(found.left, every.left[alike]) and np.array_equal(found.right, every.right[alike])
+
+
 def test_what_stands_is_what_stands_one_at_a_time() -> None:
     sets = families(1000)
     stands = kept_first(near_pairs(Texts.of(sets), THRESHOLD, NUM_PERM, SEED), len(sets))

@@ -61,11 +61,18 @@ class Pairs:
     """Exact Jaccard, float64."""
 
 
-def near_pairs(texts: Texts, threshold: float, num_perm: int, seed: int, over_bands: BandMap = map) -> Pairs:
-    """All pairs whose exact Jaccard is at the threshold, but for the share that neighbours.MISSED allows."""
+def near_pairs(
+    texts: Texts, threshold: float, num_perm: int, seed: int, over_bands: BandMap = map, kinds: np.ndarray | None = None
+) -> Pairs:
+    """All pairs whose exact Jaccard is at the threshold, but for the share that neighbours.MISSED allows.
+
+    kinds: (N,) uint32; only texts of one kind are paired. A hash of the operators in dataflow order is one: the stage merges no
+    other texts, and without it the pairs to be looked at grow with the square of the rows where all come from one grammar.
+    """
     signed = signatures(texts, num_perm, seed)
     count, rows = bands(threshold, num_perm)
-    columns = (np.ascontiguousarray(signed[:, rows * i : rows * (i + 1)]) for i in range(count))
+    kind = np.empty((len(texts), 0), np.uint32) if kinds is None else kinds[:, None]
+    columns = (np.hstack([signed[:, rows * i : rows * (i + 1)], kind]) for i in range(count))
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for band, groups in enumerate(over_bands(band_groups, columns)):
         for left, right in _pairs(groups):
