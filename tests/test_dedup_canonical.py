@@ -218,6 +218,8 @@ POOLED = "F.adaptive_avg_pool1d({}, 8)"
         ("F.interpolate(x, scale_factor=2, mode='bilinear')", "F.interpolate(x, scale_factor=2)"),
         ("nn.UpsamplingBilinear2d(2)(x)", "nn.UpsamplingNearest2d(2)(x)"),
         ("torch.fft.fft(x).real.exp()", "torch.fft.fft(x).imag.exp()"),
+        ("(x.float() * x.float().pow(2).mean(-1).rsqrt()).type_as(x) * self.w", "x * self.w"),
+        ("x.int().bitwise_not() + x", "x + x"),
     ],
 )
 def test_what_changes_or_repeats_values_is_a_step_of_the_dataflow(one: str, other: str) -> None:
@@ -237,6 +239,9 @@ def test_what_changes_or_repeats_values_is_a_step_of_the_dataflow(one: str, othe
         ("nn.Flatten()(x).exp()", "torch.flatten(x, 1).exp()"),
         ("torch.where(x > 0, x, torch.zeros_like(x))", "torch.where(x > 0, x, 0.0)"),
         ("torch.fft.fft(x).real.exp()", "torch.exp(torch.real(torch.fft.fft(x)))"),
+        ("x.float().exp()", "torch.exp(x.to(torch.float32))"),
+        ("x.sum() / float(x.size(0))", "x.sum() / len(x)"),
+        ("x.exp() * x.numel()", "x.exp() * 256"),
     ],
 )
 def test_two_spellings_of_what_changes_values_are_one_dataflow(one: str, other: str) -> None:

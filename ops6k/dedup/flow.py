@@ -16,7 +16,9 @@ from ops6k.dedup.program import INPUT_FUNCTIONS, Program, methods, model, self_a
 from ops6k.labels import CONTAINERS, OPERATORS
 
 _NOT_TENSORS = frozenset("shape device dtype ndim is_cuda requires_grad training itemsize".split())
-_SIZE_CALLS = frozenset("size dim numel len range int float isinstance print device".split())
+_SIZE_CALLS = frozenset("len range int float isinstance print".split())
+"""Of Python: no tensor comes back. float(x) is a number, x.float() a cast."""
+_SIZE_OPERATORS = frozenset("size dim numel device".split())
 _RUN_OVER = frozenset("values items children".split())
 _MOST_DEEP = 40
 _MOST_ENTERED = 2000
@@ -309,7 +311,7 @@ class _Walker(Graph):
         return self.apply(maker, inputs, scope.cls) if maker is not None else self.node(_HIDDEN, inputs)
 
     def operator(self, name: str, inputs: list[int | None]) -> int | None:
-        if name in _SIZE_CALLS or name in CONSTANTS:
+        if name in _SIZE_OPERATORS or name in CONSTANTS:
             return None
         if name in SEEN_THROUGH or not any(part is not None for part in inputs):
             # An operator on parameters alone is part of the state.

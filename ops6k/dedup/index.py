@@ -62,7 +62,7 @@ class Model(nn.Module):
         for i, layer in enumerate(self.many):
             y, _ = scaled(self.block(x), by=1.5)
             x += layer(y).softmax(dim=-1)
-        x.clamp_(min=-1.0, max=1e4)
+        x.float().clamp_(min=-1.0, max=1e4)
         x = F.interpolate(F.pad(x.tril().tile(2), (1, 1), mode="reflect"), scale_factor=2, mode="bilinear")
         x = torch.where(x > 0, torch.fft.fft(nn.ReplicationPad1d(1)(x)).real, torch.zeros_like(x)).repeat_interleave(2, 0)
         parts = [part.view(b, -1) for part in torch.chunk(x, 2, dim=1)]
