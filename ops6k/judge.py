@@ -117,22 +117,22 @@ def read_tasks(path: Path) -> list[Given]:
         files = sorted(file for file in path.rglob("*.py") if file.is_file())
         if not files:
             raise MissingInput(f"{path}: no .py file in this folder")
-        return [_from_python(file, str(file.relative_to(path))) for file in files]
+        return [from_python(file, readable(file.relative_to(path))) for file in files]
     if not path.exists():
         raise MissingInput(f"{path}: no such file or folder")
     if path.suffix in (".yaml", ".yml"):
         return _from_yaml(path)
     if path.suffix != ".py":
         raise Ops6kError(f"{path}: give a .py file, a folder of them, or a .yaml list with id, ops, code")
-    return [_from_python(path, path.stem)]
+    return [from_python(path, readable(path.stem))]
 
 
-def _readable(name: object) -> str:
-    """A name that can be printed and written: a lone surrogate cannot."""
-    return str(name).encode("utf-8", "backslashreplace").decode()
+def readable(text: object) -> str:
+    """Text that can be printed and written: a lone surrogate cannot, its escape means the same inside a string."""
+    return str(text).encode("utf-8", "backslashreplace").decode()
 
 
-def _from_python(path: Path, name: str) -> Given:
+def from_python(path: Path, name: str) -> Given:
     """A file may say in the comments that it begins with `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
     former labels are not judged. These comments are about the task, not part of it."""
     lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines(keepends=True)
@@ -157,8 +157,13 @@ def _from_yaml(path: Path) -> list[Given]:
         if not isinstance(row, dict) or not {"id", "code"} <= set(row) or not isinstance(row["code"], str):
             raise Ops6kError(f"{path}: entry {i} has no id and code")
         if not isinstance(row.get("ops", []), list | None):
-            raise Ops6kError(f"{path}: entry {i} ({_readable(row['id'])}): ops must be a list of labels")
+            raise Ops6kError(f"{path}: entry {i} ({readable(row['id'])}): ops must be a list of labels")
     return [
-        Given(_readable(r["id"]), tuple(map(str, r["ops"])) if r.get("ops") is not None else None, r["code"], r.get("window"))
-        for r in rows
+        Given(
+            readable(row["id"]),
+            tuple(map(readable, row["ops"])) if row.get("ops") is not None else None,
+            readable(row["code"]),
+            row.get("window"),
+        )
+        for row in rows
     ]

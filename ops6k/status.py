@@ -31,8 +31,10 @@ def _row(stage: Stage, params: Params, data: Path) -> tuple[str | Text, ...]:
     report = runner.read_report(stage, params, data)
     if report is None:
         return stage.name, state, "", "", "", ""
-    reasons = sorted(report.reasons, key=lambda funnel: -funnel.count)[:_MOST]
-    most = ", ".join(f"{funnel.reason} {funnel.count}" for funnel in reasons)
+    reasons = sorted(report.reasons, key=lambda funnel: -funnel.count)
+    parts = [f"{funnel.reason} {funnel.count}" for funnel in reasons[:_MOST]]
+    more = sum(funnel.count for funnel in reasons[_MOST:])
+    most = ", ".join(parts + [f"{more} for other reasons"] * bool(more))
     return stage.name, state, str(report.taken), str(report.kept), f"{report.seconds:.1f}", most
 
 

@@ -42,6 +42,7 @@ class Found:
 def story(identifier: str, data: Path) -> Iterator[RenderableType]:
     """Parts to print, in order. Raises MissingInput where nothing, or more than one thing, begins with the identifier."""
     found = find(identifier, data)
+    yield _end(found)
     yield from _proposed(found)
     yield from (_facts("verdict", row, skip=("candidate_id",)) for row in found.verdicts)
     if not found.verdicts:
@@ -52,6 +53,22 @@ def story(identifier: str, data: Path) -> Iterator[RenderableType]:
         for row in found.dataset
     )
     yield from _relatives(found, data)
+
+
+def _end(found: Found) -> Text:
+    """What became of it in one line: dedup may reject what the screen accepts."""
+    copy = next((match for match in found.matches if match["reason"]), None)
+    if copy:
+        of = f" of {copy['benchmark']}" if copy["benchmark"] else ""
+        return Text(f"{copy['reason']}: {copy['channel']} {copy['score']:.2f} with {copy['reference']}{of}", "bold yellow")
+    if not found.verdicts:
+        return Text("in the data set" if found.dataset else "not screened yet", "bold")
+    verdict = found.verdicts[-1]
+    row = ", in the data set" if found.dataset else ""
+    return Text(
+        f"{verdict['reason'] or verdict['outcome']}{row}: {verdict['message']}",
+        "bold" if verdict["reason"] is None else "bold yellow",
+    )
 
 
 def find(identifier: str, data: Path) -> Found:

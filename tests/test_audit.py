@@ -1,8 +1,10 @@
 """The audit of somebody's set: rows from any format, faults that are quoted, a report, and a second run that does nothing twice."""
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,14 +49,77 @@ def test_a_folder_of_a_data_set_is_read_without_what_holds_no_tasks(tmp_path: Pa
     assert [row.place for row in rows_of(str(tmp_path))] == ["data/train.parquet row 0"]
 
 
-@pytest.mark.parametrize("content", [None, "", '{"a": 1}\n', "not json\n", '["class A"]\n'])
+LINE = json.dumps({"code": SOUND}) + "\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        "",
+        '{"a": 1}\n',
+        "not json\n",
+        '["class A"]\n',
+        LINE * 60 + "7\n",
+        "[" * 100_000,
+        '{"code": "class \xe9"}\n',
+        f'{{"n": {"9" * 5000}}}\n',
+    ],
+    ids=["absent", "empty", "no-code", "text", "a-list", "a-late-number", "deep", "latin-1", "a-long-number"],
+)
 def test_a_source_without_tasks_is_one_line(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "set.jsonl"
     if content is not None:
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(content.encode("latin-1"))
     with pytest.raises(MissingInput) as told:
         rows_of(str(path))
     assert "\n" not in str(told.value) and "set.jsonl" in str(told.value)
+
+
+def _twice(path: Path) -> None:
+    pq.write_table(pa.Table.from_arrays([pa.array([SOUND]), pa.array([SOUND])], ["code", "code"]), path)
+
+
+def _not_utf8(path: Path) -> None:
+    pq.write_table(pa.table({"code": pa.array([b"class Model: \xff"]).view(pa.string())}), path)
+
+
+def _no_footer(path: Path) -> None:
+    path.write_bytes(b"PAR1 and nothing else")
+
+
+@pytest.mark.parametrize("made", [_twice, _not_utf8, _no_footer, Path.touch, Path.mkdir])
+def test_a_parquet_file_that_cannot_be_read_is_one_line(tmp_path: Path, made: Callable[[Path], None]) -> None:
+    made(tmp_path / "set.parquet")
+    with pytest.raises(MissingInput) as told:
+        rows_of(str(tmp_path / "set.parquet"))
+    assert "\n" not in str(told.value) and "set.parquet" in str(told.value)
+
+
+def test_a_column_that_python_cannot_hold_is_not_read(tmp_path: Path) -> None:
+    made_at = pa.array([2**62], pa.timestamp("us"))
+    pq.write_table(pa.table({"code": [SOUND], "made_at": made_at}), tmp_path / "set.parquet")
+    assert [row.code for row in rows_of(str(tmp_path / "set.parquet"))] == [SOUND]
+
+
+def test_a_lone_surrogate_anywhere_in_a_row_is_written_as_its_escape(tmp_path: Path) -> None:
+    row = {"id": "a\ud800", "ops": ["torch.\ud800"], "code": SOUND + "# \ud800"}
+    (tmp_path / "set.jsonl").write_text("\ufeff" + json.dumps(row) + "\n", encoding="utf-8")
+    (found,) = rows_of(str(tmp_path / "set.jsonl"))
+    assert (found.name, found.ops) == ("a\\ud800", ("torch.\\ud800",)) and found.code.endswith("# \\ud800")
+
+
+def test_labels_that_are_nested_too_deep_for_a_list_are_one_label(tmp_path: Path) -> None:
+    (tmp_path / "set.jsonl").write_text(json.dumps({"code": SOUND, "ops": "[" * 5000}) + "\n", encoding="utf-8")
+    assert rows_of(str(tmp_path / "set.jsonl"))[0].ops == ("[" * 5000,)
+
+
+def test_what_is_no_plain_file_in_a_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("# ops: torch.add\n" + SOUND, encoding="utf-8")
+    (tmp_path / "b.py").mkdir()
+    os.mkfifo(tmp_path / "c.py")
+    (tmp_path / "d.py").symlink_to("nowhere.py")
+    assert [(row.place, row.ops, row.code) for row in rows_of(str(tmp_path))] == [("a.py", ("torch.add",), SOUND)]
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +194,7 @@ def test_the_command_ends_with_one_where_strict_finds_something(folder: Path, tm
 
     done = run(str(folder / "set.parquet"), "--strict")
     assert done.returncode == 1 and "5 rows have a fault (5 in the set)" in done.stdout
-    assert (tmp_path / "audit" / "audit.html").exists()
+    assert (tmp_path / "audit" / "set" / "audit.html").exists()
     assert run(str(folder / "set.parquet")).returncode == 0
     lost = run("nowhere.parquet")
     assert lost.returncode == 1 and lost.stderr.count("\n") == 1

@@ -25,9 +25,11 @@ def project(tmp_path: Path) -> Path:
     return llm_project(tmp_path / "project").root
 
 
-def fuse(project: Path, server: ModelServer, *settings: str, dry: bool = False) -> subprocess.CompletedProcess[str]:
+def fuse(
+    project: Path, server: ModelServer, *settings: str, dry: bool = False, model: str = "scripted"
+) -> subprocess.CompletedProcess[str]:
     given = ("fuse.source=llm", "fuse.candidates=6", "fuse.llm.repair=false", "fuse.llm.resize=false", *settings)
-    env = os.environ | {"PYTHONPATH": str(ROOT), "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY, "OPS6K_MODEL": "scripted"}
+    env = os.environ | {"PYTHONPATH": str(ROOT), "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY, "OPS6K_MODEL": model}
     command = [sys.executable, "-m", "ops6k", "fuse", *(["--dry"] if dry else []), *(f"--set={one}" for one in given)]
     return subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=120)
 
@@ -65,4 +67,11 @@ def test_a_dry_run_prints_a_prompt_and_requests_tokens_and_usd(project: Path, se
     tokens = float(prompt_tokens.split()[1].replace(",", ""))
     assert completion_tokens == "at most 6,000 completion tokens (1,000 a task)"
     assert usd == f"at most about {tokens * 2e-6 + 0.06:.2f} USD (budget 5.0 USD)"
+    assert not server.received
+
+
+def test_a_dry_run_without_a_model_prints_the_prompt_and_that_no_price_is_known(project: Path, server: ModelServer) -> None:
+    done = fuse(project, server, dry=True, model="")
+    assert done.returncode == 0 and "Write one program" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("USD unknown: no model is named")
     assert not server.received

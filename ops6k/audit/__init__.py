@@ -11,6 +11,7 @@ from ops6k import target as targets
 from ops6k.audit.rows import Row, rows_of
 from ops6k.dedup.decide import Subject, compare, rejections
 from ops6k.dedup.examples import compared_with
+from ops6k.judge import readable
 from ops6k.params import Params
 from ops6k.progress import track
 from ops6k.records import Candidate
@@ -52,6 +53,8 @@ class Audit:
     rows: int
     """Of the set."""
     looked_at: int
+    labelled: int
+    """Of these, rows that name their operators."""
     faults: tuple[Fault, ...]
     compared: tuple[str, ...]
     """Names of the benchmarks."""
@@ -87,9 +90,16 @@ def audit(source: str, params: Params, work: Path, *, sample: int | None = None,
         if match := copies.get(str(i)):
             of = f"{match.reference} of {match.benchmark}" if match.benchmark else rows[int(match.reference)].place
             faults.append(Fault(row.place, row.name, str(match.reason), f"{match.channel} {match.score:.2f} with {of}"))
-    headroom = tuple(sorted(one.headroom for one in seen if one.headroom is not None))
-    compared = tuple(dict.fromkeys(reference.benchmark for reference in references))
-    return Audit(source, total, len(rows), tuple(faults), compared, targets.load(params.path(params.target)).name, headroom)
+    return Audit(
+        source=readable(source),
+        rows=total,
+        looked_at=len(rows),
+        labelled=sum(row.ops is not None for row in rows),
+        faults=tuple(faults),
+        compared=tuple(dict.fromkeys(reference.benchmark for reference in references)),
+        target=targets.load(params.path(params.target)).name,
+        headroom=tuple(sorted(one.headroom for one in seen if one.headroom is not None)),
+    )
 
 
 def _seen(rows: Sequence[Row], params: Params, work: Path, workers: int) -> list[Seen]:

@@ -1,6 +1,7 @@
 """The rows of any set in KernelBench form, whatever its columns are called: a folder, a Parquet or JSONL file, a Hub id."""
 
 import ast
+import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ops6k.errors import MissingInput
+from ops6k.judge import from_python, readable
 
 CODE = ("code", "source", "task_code", "problem", "reference", "ref_arch_src", "pytorch_code", "torch_code", "python_code")
 """Columns that may hold a task's source, the likeliest first."""
@@ -35,9 +37,9 @@ def rows_of(source: str) -> list[Row]:
     """Rows in order; raises MissingInput, HubError with one line."""
     path = Path(source)
     if path.is_dir():
-        found = [row for file in _files(path) for row in _file(file, str(file.relative_to(path)))]
-    elif path.exists():
-        found = list(_file(path, path.name))
+        found = [row for file in _files(path) for row in _file(file, readable(file.relative_to(path)))]
+    elif path.is_file():
+        found = list(_file(path, readable(path.name)))
     elif source.count("/") == 1:
         from ops6k.dedup import hub
 
@@ -51,28 +53,40 @@ def rows_of(source: str) -> list[Row]:
 
 def _files(folder: Path) -> list[Path]:
     """The tables of a folder; its Python files where there are none. A data set's `funnel` and `operators` are no tasks."""
-    files = [path for path in sorted(folder.rglob("*")) if not any(p.startswith(".") for p in path.relative_to(folder).parts)]
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
     tables = [path for path in files if path.suffix in (".parquet", ".jsonl")]
     return [path for path in tables if _has_code(path)] if tables else [path for path in files if path.suffix == ".py"]
 
 
 def _has_code(path: Path) -> bool:
     """Whether the table holds tasks: a `funnel` of verdicts beside a data set does not."""
-    return path.suffix != ".parquet" or _code_column(_parquet(path).slice(0, _LOOKED_AT).to_pylist()) is not None
+    return path.suffix != ".parquet" or _code_column(_parquet(path)[:_LOOKED_AT]) is not None
 
 
-def _parquet(path: Path) -> pa.Table:
+def _parquet(path: Path) -> list[dict]:
+    """The columns that may say something about a task: others may hold what Python has no value for (a date in year 300000)."""
     try:
-        return pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise MissingInput(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from None
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            read = file.read([name for name in names if name.lower() in (*CODE, *NAME, *OPS)])
+        if len(set(read.column_names)) < read.num_columns:
+            raise MissingInput(f"{path}: two columns have the same name")
+        read.validate(full=True)
+        return read.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise MissingInput(f"{path}: not a readable Parquet file ({_first_line(error)})") from None
 
 
 def _file(path: Path, place: str) -> Iterator[Row]:
     if path.suffix == ".py":
-        yield Row(place, path.stem, None, path.read_text(encoding="utf-8-sig", errors="replace"))
+        given = from_python(path, readable(path.stem))
+        yield Row(place, given.task_id, given.ops, given.code)
     elif path.suffix == ".parquet":
-        yield from _table(_parquet(path).to_pylist(), place)
+        yield from _table(_parquet(path), place)
     elif path.suffix == ".jsonl":
         yield from _table(list(_lines(path)), place)
     else:
@@ -80,12 +94,19 @@ def _file(path: Path, place: str) -> Iterator[Row]:
 
 
 def _lines(path: Path) -> Iterator[dict]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         if line.strip():
             try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise MissingInput(f"{path}: line {number} is not JSON ({error})") from None
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise MissingInput(f"{path}: line {number} is not JSON ({_first_line(error)})") from None
+            if not isinstance(row, dict):
+                raise MissingInput(f"{path}: line {number} is no JSON object")
+            yield row
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _table(rows: Sequence[Mapping[str, object]], place: str) -> Iterator[Row]:
@@ -94,14 +115,12 @@ def _table(rows: Sequence[Mapping[str, object]], place: str) -> Iterator[Row]:
         raise MissingInput(f"{place}: no column with the source of a task (looked for {', '.join(CODE)})")
     for number, row in enumerate(rows):
         code, name = row.get(column), _column(row, NAME)
-        known = str(row[name]) if name else f"row-{number}"
-        yield Row(f"{place} row {number}", known, _labels(row), code if isinstance(code, str) else "")
+        known = readable(row[name]) if name else f"row-{number}"
+        yield Row(f"{place} row {number}", known, _labels(row), readable(code) if isinstance(code, str) else "")
 
 
 def _code_column(rows: Sequence[Mapping[str, object]]) -> str | None:
     """The column that holds Python with a class in it; names alone mislead (`source` may say who made a row)."""
-    if not all(isinstance(row, Mapping) for row in rows):
-        return None
     found = (name for row in rows for name in [_column(row, [wanted for wanted in CODE if _is_task(row, wanted)])] if name)
     return next(found, None)
 
@@ -124,6 +143,6 @@ def _labels(row: Mapping[str, object]) -> tuple[str, ...] | None:
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, MemoryError, RecursionError):  # what literal_eval says of text that is no list
             value = [part.strip() for part in value.split(",") if part.strip()]
-    return tuple(map(str, value)) if isinstance(value, list | tuple) and value else None
+    return tuple(map(readable, value)) if isinstance(value, list | tuple) and value else None

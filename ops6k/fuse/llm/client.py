@@ -29,10 +29,14 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 
+def named_model(llm: LlmParams) -> str | None:
+    return llm.model or os.environ.get("OPS6K_MODEL") or None
+
+
 def model_of(llm: LlmParams) -> str:
     """The model's name; raises ParamsError where neither params.yaml nor the environment names one."""
-    model = llm.model or os.environ.get("OPS6K_MODEL")
-    if not model:
+    model = named_model(llm)
+    if model is None:
         raise ParamsError("no model is named: set fuse.llm.model in params.yaml or OPS6K_MODEL")
     return model
 

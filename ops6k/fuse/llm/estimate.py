@@ -1,6 +1,6 @@
 """What a run would ask and cost, before anything is asked."""
 
-from ops6k.fuse.llm.client import model_of
+from ops6k.fuse.llm.client import named_model
 from ops6k.fuse.llm.prompts import Briefs
 from ops6k.fuse.sources import wanted
 from ops6k.params import Params
@@ -45,7 +45,9 @@ def dry(params: Params) -> str:
 
 
 def _usd(params: Params, prompt_tokens: float, completion_tokens: float) -> str:
-    llm, model = params.fuse.llm, model_of(params.fuse.llm)
+    llm, model = params.fuse.llm, named_model(params.fuse.llm)
+    if model is None:
+        return "USD unknown: no model is named; set fuse.llm.model in params.yaml or OPS6K_MODEL"
     price = llm.prices.get(model)
     if price is None:
         return f"USD unknown: fuse.llm.prices has no price of {model!r}"
