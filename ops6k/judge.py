@@ -44,7 +44,7 @@ def judge_path(path: Path, *, params: Params, device: str, window: bool) -> Iter
     """A verdict a task, in the order given. Nothing is resized. Raises Ops6kError for what is no task file."""
     given = read_tasks(path)
     references = compared_with(params)
-    verdicts = _screened(given, _rules(params, device), params.screen.workers, window)
+    verdicts = _screened(given, rules_on(params, device), params.screen.workers, window)
     subjects = [
         Subject(str(i), task.ops or (), task.code, verdict.work.operators if verdict.work else None)
         for i, (task, verdict) in enumerate(zip(given, verdicts, strict=True))
@@ -90,7 +90,8 @@ def _screened(given: Sequence[Given], rules: Rules, workers: int, window: bool) 
     return [course.verdicts[-1] for course in sorted(done, key=lambda course: course.number)]
 
 
-def _rules(params: Params, device: str) -> Rules:
+def rules_on(params: Params, device: str) -> Rules:
+    """The rules of params.yaml for this machine; nothing is resized. Raises Ops6kError where it has no such device."""
     target = _target(params, device)
     return Rules(target, limits_of(params.screen, target), resize_rounds=0)
 

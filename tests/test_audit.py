@@ -198,3 +198,19 @@ def test_the_command_ends_with_one_where_strict_finds_something(folder: Path, tm
     assert run(str(folder / "set.parquet")).returncode == 0
     lost = run("nowhere.parquet")
     assert lost.returncode == 1 and lost.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_on_a_device_a_fault_that_only_a_run_shows_is_found(tmp_path: Path) -> None:
+    still = framed("", "return torch.kthvalue(x, 3, dim=1)[0] * 1e-9")
+    pq.write_table(pa.table({"task_id": ["sound", "still"], "code": [SOUND, still]}), tmp_path / "set.parquet")
+    run = audit(str(tmp_path / "set.parquet"), PARAMS, tmp_path / "work", device="cpu")
+    assert {fault.name: fault.kind for fault in run.faults} == {"still": "constant/output"}
+    assert run.device is not None and "whole screen on" in write(run, tmp_path)[1].read_text(encoding="utf-8")
+    assert audit(str(tmp_path / "set.parquet"), PARAMS, tmp_path / "work").faults == ()
+
+
+def test_a_draw_of_random_numbers_is_found_without_a_device(tmp_path: Path) -> None:
+    (tmp_path / "task.py").write_text(framed("", "return x + torch.rand_like(x)"), encoding="utf-8")
+    (fault,) = audit(str(tmp_path / "task.py"), PARAMS, tmp_path / "work").faults
+    assert fault.kind == "nondeterministic/random_op" and "rand_like" in fault.message

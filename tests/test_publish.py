@@ -2,23 +2,31 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from dedup_tasks import framed
 from servers import hub_server
 from servers.hub_server import HubServer
 
 from ops6k import params as parameters
+from ops6k.audit import audit
 from ops6k.errors import HubError, MissingInput
 from ops6k.params import Params
 from ops6k.publish import hub, publish, to_folder
 
 ROOT = Path(__file__).parent.parent
+TASKS = [
+    framed("", "return torch.kthvalue(x, 3, dim=1)[0]"),
+    framed("", "return torch.erfinv(x.clamp(-0.9, 0.9)).sum(1)"),
+]
 CARD = "---\nlicense: cc-by-4.0\nconfigs:\n- config_name: default\n  data_files:\n  - {split: train, path: data/train-*.parquet}\n---\n# Tasks\n"
 
 
@@ -34,17 +42,28 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServe
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def params() -> Params:
-    return parameters.load(ROOT / "params.yaml")
+    return parameters.load(ROOT / "params.yaml", settings=["screen.window_ms=[0.00001, 1000]"])
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    data = tmp_path / "data"
+def data(audited: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(audited, tmp_path / "data")
+
+
+@pytest.fixture(scope="module")
+def audited(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data set and agent of a build, with what the audit of the two tasks found."""
+    data = _built(tmp_path_factory.mktemp("built"))
+    assert audit(str(data / "dataset"), params, data / ".work" / "audit").faults == ()
+    return data
+
+
+def _built(data: Path) -> Path:
     (data / "dataset" / "data").mkdir(parents=True)
     (data / "dataset" / "README.md").write_text(CARD)
-    rows = {"task_id": ["a", "b"], "ops": [["nn.Linear"], ["F.relu", "torch.sum"]], "code": ["x = 1", "x = 2"]}
+    rows = {"task_id": ["a", "b"], "ops": [["torch.kthvalue"], ["torch.erfinv", "torch.clamp", "torch.sum"]], "code": TASKS}
     pq.write_table(pa.table(rows), data / "dataset" / "data" / "train-00000.parquet", compression="zstd")
     (data / "agent").mkdir()
     (data / "agent" / "policy.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{}      ")
@@ -228,11 +247,34 @@ def test_a_secret_in_any_file_stops_everything(
     assert not server.log
 
 
-def test_words_that_only_resemble_secrets_are_let_through(data: Path, tmp_path: Path) -> None:
+def test_a_data_set_in_which_the_audit_finds_a_fault_stays_here(
+    server: HubServer, params: Params, data: Path, tmp_path: Path
+) -> None:
+    rows = {"task_id": ["a", "b"], "ops": [["torch.erf"], ["torch.kthvalue"]], "code": [TASKS[0], TASKS[0]]}
+    pq.write_table(pa.table(rows), data / "dataset" / "data" / "train-00000.parquet")
+    for attempt in (
+        lambda: publish(params, data, what="all", to="lab"),
+        lambda: to_folder(params, data, tmp_path / "out"),
+    ):
+        with pytest.raises(HubError, match=r"finds 2 faults.*row 0: invalid/label: .*torch\.erf"):
+            attempt()
+    assert not server.log and not (tmp_path / "out").exists()
+
+
+def test_an_audit_of_what_was_published_links_each_fault_to_its_row(
+    server: HubServer, params: Params, data: Path, tmp_path: Path
+) -> None:
+    publish(params, data, what="dataset", to="lab")
+    found = audit("lab/ops6k", replace(params, screen=replace(params.screen, window_ms=(900.0, 1000.0))), tmp_path)
+    assert [fault.kind for fault in found.faults] == ["out_of_range/too_fast"] * 2
+    assert found.faults[1].link == "https://huggingface.co/datasets/lab/ops6k/viewer/default/train?row=1"
+
+
+def test_words_that_only_resemble_secrets_are_let_through(params: Params, data: Path, tmp_path: Path) -> None:
     (data / "dataset" / "notes.txt").write_text(
         "task-based-on-a-very-long-hyphenated-name hf_hub_download hf_token sk-learn " + "0af1" * 16
     )
-    (line,) = to_folder(data, tmp_path / "out", what="dataset")
+    (line,) = to_folder(params, data, tmp_path / "out", what="dataset")
     assert line.endswith("3 files")
 
 
@@ -260,14 +302,14 @@ def test_a_missing_folder_names_the_stage_that_makes_it(params: Params, tmp_path
     with pytest.raises(MissingInput, match="ops6k assemble"):
         publish(params, tmp_path, what="dataset", to="lab")
     with pytest.raises(MissingInput, match="ops6k train"):
-        to_folder(tmp_path, tmp_path / "out", what="agent")
+        to_folder(params, tmp_path, tmp_path / "out", what="agent")
 
 
-def test_a_folder_gets_what_the_hub_would_get_and_nothing_of_earlier_times(data: Path, tmp_path: Path) -> None:
+def test_a_folder_gets_what_the_hub_would_get_and_nothing_of_earlier_times(params: Params, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    to_folder(data, out)
+    to_folder(params, data, out)
     (out / "ops6k-agent" / "stale.txt").write_text("of an earlier time")
-    lines = to_folder(data, out)
+    lines = to_folder(params, data, out)
     found = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
     names = {
         "ops6k/README.md": "dataset/README.md",

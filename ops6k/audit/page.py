@@ -9,6 +9,9 @@ from ops6k import __version__
 from ops6k.audit import Audit
 from ops6k.store import to_plain, whole_file, write_json
 
+SHOWN = 100
+"""Rows of a kind whose code stands in the page."""
+
 
 def write(found: Audit, folder: Path) -> list[Path]:
     """The three files, each whole or not at all."""
@@ -24,7 +27,7 @@ def write(found: Audit, folder: Path) -> list[Path]:
             lstrip_blocks=True,
         )
         text = environment.get_template(f"{name}.j2").render(
-            audit=found, kinds=found.by_kind(), faulty=faulty(found), headroom=_quantiles(found), version=__version__
+            audit=found, shown=SHOWN, kinds=found.by_kind(), faulty=faulty(found), headroom=_quantiles(found), version=__version__
         )
         with whole_file(folder / name) as aside:
             aside.write_text(text, encoding="utf-8")

@@ -4,7 +4,7 @@ import ast
 import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,6 +31,8 @@ class Row:
     ops: tuple[str, ...] | None
     """None where the set says nothing: labels are not judged then."""
     code: str
+    link: str | None = None
+    """Where a browser shows it; None for what lies on this machine."""
 
 
 def rows_of(source: str) -> list[Row]:
@@ -43,12 +45,18 @@ def rows_of(source: str) -> list[Row]:
     elif source.count("/") == 1:
         from ops6k.dedup import hub
 
-        found = list(_table(list(hub.rows(source)), source))
+        found = [row for name, split in hub.splits(source).items() for row in _on_hub(source, name, list(split))]
     else:
         raise MissingInput(f"{source}: neither a folder, nor a Parquet, JSONL or Python file, nor a Hub id (owner/name)")
     if not found:
         raise MissingInput(f"{source}: no task in it")
     return found
+
+
+def _on_hub(source: str, split: str, rows: Sequence[Mapping[str, object]]) -> Iterator[Row]:
+    viewer = f"https://huggingface.co/datasets/{source}/viewer/default/{split}"
+    for number, row in enumerate(_table(rows, f"{source} {split}")):
+        yield replace(row, link=f"{viewer}?row={number}")
 
 
 def _files(folder: Path) -> list[Path]:

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -55,6 +55,10 @@ def audit(
         str, typer.Argument(metavar="PATH_OR_HUB_ID", help="A folder, a Parquet, JSONL or .py file, or owner/name.")
     ],
     sample: Annotated[int | None, typer.Option("--sample", min=1, help="Look at so many rows, drawn by the seed.")] = None,
+    device: Annotated[
+        Literal["cpu", "cuda"] | None,
+        typer.Option("--device", help="Run the whole screen on each task there.", show_default="text and dry runs only"),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where there is a finding.")] = False,
     out: Annotated[
         Path | None,
@@ -65,7 +69,8 @@ def audit(
     params: ParamsFile = DEFAULT,
     data: Data = None,
 ) -> None:
-    """What is wrong with any set in KernelBench form: text, labels, dry run, copies of benchmarks, duplicates. Needs no GPU."""
+    """What is wrong with any set in KernelBench form: text, labels, dry run, copies of benchmarks, duplicates. Needs no GPU; with
+    --device each task is run too."""
     from ops6k import console
     from ops6k.audit import audit as looked
     from ops6k.audit.page import faulty, write
@@ -73,9 +78,8 @@ def audit(
 
     typed, results = loaded(params, preset, settings, data)
     with console.shown(console_for(stderr=True)):
-        found = looked(
-            source, typed, results / ".work" / "audit", sample=sample, workers=typed.screen.workers or os.cpu_count() or 1
-        )
+        workers = typed.screen.workers or os.cpu_count() or 1
+        found = looked(source, typed, results / ".work" / "audit", device=device, sample=sample, workers=workers)
     for kind, faults in found.by_kind().items():
         print(
             f"{kind:28} {len(faults):6}  {faults[0].place}: {faults[0].message.splitlines()[0][:120] if faults[0].message else ''}"

@@ -46,6 +46,7 @@ def publish(
     data: Data = None,
 ) -> None:
     """Put data set and agent on the Hugging Face Hub (private unless told otherwise), or in a folder."""
+    from ops6k import console
     from ops6k.publish import publish as upload
     from ops6k.publish import to_folder
 
@@ -56,7 +57,11 @@ def publish(
         raise HubError("publish where? give --to ORG_OR_USER, --repo ORG/NAME, --to ./FOLDER or publish.to in params.yaml")
     if public:
         typed = dataclasses.replace(typed, publish=dataclasses.replace(typed.publish, private=False))
-    lines = to_folder(results, folder, what=what) if folder else upload(typed, results, what=what, to=to, repo=repo, tag=tag)
+    with console.shown(console_for(stderr=True)):
+        if folder:
+            lines = to_folder(typed, results, folder, what=what)
+        else:
+            lines = upload(typed, results, what=what, to=to, repo=repo, tag=tag)
     print("\n".join(lines))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ops6k.errors import HubError
 from ops6k.params import Params
+from ops6k.publish.audited import refuse_faulty
 from ops6k.publish.contents import Part, What, parts
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def publish(
 
     to: organisation or user; None takes publish.to. repo: a whole name, ORG/NAME. Nothing of these: nothing is published, and
     the line says so. tag: a name for the commit; one that stands elsewhere is never moved. What the repository holds beyond the
-    folder is deleted in the same commit. Raises HubError where no token is set, the Hub refuses, or a file should not leave;
+    folder is deleted in the same commit. Raises HubError where no token is set, the Hub refuses, the audit finds a fault, or a file should not leave;
     MissingInput where there is nothing to publish.
     """
     owner = to or params.publish.to
@@ -52,6 +53,7 @@ def publish(
     if repo is not None and (len(checked) > 1 or repo.count("/") != 1):
         raise HubError(f"{repo}: one repository holds the data set or the agent: `ops6k publish dataset --repo ORG/NAME`")
     api = _api()
+    refuse_faulty(checked, params, data)
     lines = []
     for part in checked:
         done = _upload(api, part, repo or f"{owner}/{part.repository}", private=params.publish.private, tag=tag)

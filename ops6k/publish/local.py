@@ -4,16 +4,20 @@ import shutil
 from pathlib import Path
 
 from ops6k import store
+from ops6k.params import Params
+from ops6k.publish.audited import refuse_faulty
 from ops6k.publish.contents import What, parts
 
 
-def to_folder(data: Path, folder: Path, *, what: What = "all") -> list[str]:
+def to_folder(params: Params, data: Path, folder: Path, *, what: What = "all") -> list[str]:
     """Copies to folder/ops6k and folder/ops6k-agent, taking the place of earlier copies; returns a line for each.
 
     The same checks as for the Hub, but no token and no network.
     """
     lines = []
-    for part in parts(data, what):
+    checked = parts(data, what)
+    refuse_faulty(checked, params, data)
+    for part in checked:
         place = folder / part.repository
         with store.whole_folder(place) as aside:
             for file in part.files:

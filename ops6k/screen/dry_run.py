@@ -32,6 +32,9 @@ ACCELERATOR = "meta"
 
 _ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "scalar_tensor", "_linalg_check_errors", "lift_fresh_copy"}
 """Write nothing, or next to nothing."""
+_GENERATORS = {"rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "random", "uniform", "normal", "log_normal",
+    "exponential", "cauchy", "geometric", "bernoulli", "binomial", "poisson", "multinomial", "native_dropout"}  # fmt: skip
+"""Of those that torch tags as seeded, the ones that always draw: attention is tagged for a dropout that it may not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,8 @@ class DryRun:
     output_bytes: int
     terms: dict[str, float]
     """Milliseconds by ATen operator, as the target's rates say, slowdown apart: what predicted_ms is made of."""
-    random_operators: tuple[str, ...]
-    """ATen operators that the dispatcher tags as drawing random numbers: a proposal, not a verdict."""
+    draws: tuple[str, ...]
+    """ATen operators that draw random numbers whatever their arguments are."""
     unused_arguments: tuple[int, ...]
     """Arguments with a tensor that no operator reads."""
     unused_state: tuple[str, ...]
@@ -91,7 +94,7 @@ def dry_run(task: Loaded, init_inputs: list, target: Target, ops: tuple[str, ...
         output_dtypes=tuple(str(x.dtype).removeprefix("torch.") for x in tensors),
         output_bytes=sum(map(_bytes, tensors)),
         terms=_terms(graph, target),
-        random_operators=tuple(_name(node) for node in _compute(graph) if torch.Tag.nondeterministic_seeded in node.target.tags),
+        draws=tuple(name for name in map(_name, _compute(graph)) if name.rstrip("_") in _GENERATORS),
         unused_arguments=tuple(
             i for node, (i, leaf) in zip(arguments, leaves, strict=True) if not node.users and isinstance(leaf, torch.Tensor)
         ),
