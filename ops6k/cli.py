@@ -15,9 +15,10 @@ from ops6k.commands import build, look, project
 from ops6k.errors import Ops6kError
 from ops6k.stages import STAGES
 
-# What a full, read-only or failing disk and a machine out of handles say; other OSErrors are bugs.
+# What a full, read-only or failing disk, a machine out of handles and a path that leads nowhere say; other OSErrors are bugs.
 _MACHINE_ERRORS = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOTDIR}
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENFILE}
+    | {errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
 )
 
 _UsageError = typer.BadParameter.__base__  # click's; newer Typer carries its own copy of click

@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
-import yaml
-
 from ops6k import target as targets
 from ops6k.dedup.decide import Subject, compare, rejections
 from ops6k.dedup.examples import compared_with
@@ -18,7 +16,9 @@ from ops6k.screen.course import Course, Rules
 from ops6k.screen.limits import limits_of
 from ops6k.screen.shards import judged
 from ops6k.store import to_plain
+from ops6k.tables import plain_files, readable, source_text
 from ops6k.target import Target
+from ops6k.yaml_text import yaml_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _target(params: Params, device: str) -> Target:
 def read_tasks(path: Path) -> list[Given]:
     """Tasks of a .py file, a folder of them, or a YAML list with id, ops, code. Raises MissingInput, Ops6kError."""
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*.py") if file.is_file())
+        files = [file for file in plain_files(path) if file.suffix == ".py"]
         if not files:
             raise MissingInput(f"{path}: no .py file in this folder")
         return [from_python(file, readable(file.relative_to(path))) for file in files]
@@ -128,15 +128,10 @@ def read_tasks(path: Path) -> list[Given]:
     return [from_python(path, readable(path.stem))]
 
 
-def readable(text: object) -> str:
-    """Text that can be printed and written: a lone surrogate cannot, its escape means the same inside a string."""
-    return str(text).encode("utf-8", "backslashreplace").decode()
-
-
 def from_python(path: Path, name: str) -> Given:
     """A file may say in the comments that it begins with `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
     former labels are not judged. These comments are about the task, not part of it."""
-    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines(keepends=True)
+    lines = source_text(path).splitlines(keepends=True)
     head = list(takewhile(lambda line: line.startswith("#"), lines))
     code = "".join(lines[len(head) :])
     said = {}
@@ -149,9 +144,9 @@ def from_python(path: Path, name: str) -> Given:
 
 def _from_yaml(path: Path) -> list[Given]:
     try:
-        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise Ops6kError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        rows = yaml_tree(path.read_text(encoding="utf-8"), path)
+    except UnicodeDecodeError as error:
+        raise Ops6kError(f"{path}: not YAML: {error}") from None
     if not isinstance(rows, list):
         raise Ops6kError(f"{path}: must hold a list of tasks with id, ops, code")
     for i, row in enumerate(rows):

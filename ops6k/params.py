@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
 from ops6k.errors import MissingInput, ParamsError
+from ops6k.yaml_text import yaml_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +228,11 @@ class Params:
 def load(file: Path, *, preset: str | None = None, settings: Iterable[str] = ()) -> Params:
     """The parameters of a build. settings: `section.key=value`, value in YAML. Raises ParamsError, MissingInput."""
     try:
-        tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+        tree = yaml_tree(file.read_text(encoding="utf-8"), file)
     except OSError as error:
         raise MissingInput(f"{file}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ParamsError(f"{file}: not YAML: {' '.join(str(error).split())}") from None
+    except UnicodeDecodeError as error:
+        raise ParamsError(f"{file}: not YAML: {error}") from None
     if not isinstance(tree, dict):
         raise ParamsError(f"{file}: must hold a mapping, holds {type(tree).__name__}")
     presets = tree.pop("presets", None) or {}
@@ -260,10 +259,7 @@ def _setting(text: str) -> dict:
         raise ParamsError(f"--set {text}: write section.key=value")
     if key == "preset":
         raise ParamsError(f"--set {text}: use --preset")
-    try:
-        tree = yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise ParamsError(f"--set {text}: not YAML: {' '.join(str(error).split())}") from None
+    tree = yaml_tree(value, f"--set {text[:100]}")
     for part in reversed(key.split(".")):
         tree = {part: tree}
     return tree

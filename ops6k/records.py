@@ -179,7 +179,7 @@ class Work:
     tier_gib: int | None
     """Smallest of 8, 16, 24, 48, 80 that holds the peak; None above."""
     operators: tuple[str, ...]
-    """ATen operators in dataflow order, views dropped."""
+    """ATen operators in dataflow order; views, and arithmetic with a constant that changes nothing, dropped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def read_report(stage: Stage, params: Params, data: Path) -> Report | None:
 def _read_report(path: Path) -> Report | None:
     try:
         return store.from_plain(Report, json.loads(path.read_text(encoding="utf-8")))
-    except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError, KeyError, TypeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
         return None
 
 

@@ -8,9 +8,8 @@ import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
 from ops6k.errors import MissingInput, ParamsError, TargetMismatch
+from ops6k.yaml_text import yaml_tree
 
 TIERS_GIB = (8, 16, 24, 48, 80)
 
@@ -53,11 +52,11 @@ class Target:
 def load(path: Path) -> Target:
     """The target in a file; raises MissingInput or ParamsError with the file's name."""
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+        tree = yaml_tree(path.read_text(encoding="utf-8"), f"target {path}")
     except OSError as error:
         raise MissingInput(f"target {path}: {error.strerror}; `ops6k calibrate --name NAME` makes one for this machine") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ParamsError(f"target {path}: not YAML: {' '.join(str(error).split())}") from None
+    except UnicodeDecodeError as error:
+        raise ParamsError(f"target {path}: not YAML: {error}") from None
     names = {field.name for field in dataclasses.fields(Target)}
     tree = {"slowdown": {}} | tree if isinstance(tree, dict) else tree
     if not isinstance(tree, dict) or set(tree) != names:

@@ -163,6 +163,45 @@ def test_a_functional_rewrite_is_found_by_its_source_where_nothing_was_traced() 
     assert reasons([modules, functions]) == {"functions": Reason.NEAR}
 
 
+PLAIN = framed("self.c = nn.Linear(width, 64); self.b = nn.Parameter(torch.randn(64))", "return torch.erf(self.c(x)) + self.b")
+SPELLINGS = {
+    "in place": "y = self.c(x); y.erf_(); y += self.b; return y",
+    "another layout on the way": "return torch.erf(self.c(x).t().contiguous()).t() + self.b",
+    "a copy on the way": "return torch.erf(self.c(x).clone()) + self.b",
+    "another type and back": "return torch.erf(self.c(x).double().float()) + self.b",
+    "times one": "return torch.erf(self.c(x) * 1.0) + self.b",
+    "plus nothing": "return torch.add(torch.erf(self.c(x)), 0) + self.b",
+    "a product and a sum for a linear layer": "return torch.erf(x @ self.c.weight.t() + self.c.bias) + self.b",
+}
+
+
+@pytest.fixture(scope="module")
+def traced() -> dict[str, Subject]:
+    """PLAIN under each spelling, with the operators of its dry run."""
+    from ops6k.dedup.trace import aten_operators
+
+    codes = {"plain": PLAIN} | {
+        name: PLAIN.replace("return torch.erf(self.c(x)) + self.b", forward) for name, forward in SPELLINGS.items()
+    }
+    found = aten_operators(list(codes.values()))
+    return {name: Subject(name, (), code, aten) for (name, code), aten in zip(codes.items(), found, strict=True)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_benchmark_problem_in_another_spelling_of_the_same_operators_is_contaminated(
+    traced: dict[str, Subject], spelling: str
+) -> None:
+    assert traced["plain"].aten and traced[spelling].aten
+    assert reasons([traced[spelling]], [reference(traced["plain"])]) == {spelling: Reason.BENCHMARK}
+
+
+def test_a_forward_that_takes_any_number_of_tensors_is_no_way_around_short_problems() -> None:
+    problem = subject("problem", "", "return torch.erf(x)", aten=("erf",))
+    star = Subject("star", (), problem.code.replace("(self, x)", "(self, *x)").replace("erf(x)", "erf(*x)"), ("erf",))
+    assert reasons([star], [reference(problem)]) == {"star": Reason.BENCHMARK}
+
+
 def test_a_loop_over_time_is_found_at_another_length() -> None:
     init, forward = "self.rnn = nn.GRU(width, 8)", "y, h = self.rnn(x)\n        return torch.erf(y)"
     theirs = reference(subject("theirs", init, forward, aten=("mm", "sigmoid") * 5 + ("erf",)))

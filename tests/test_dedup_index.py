@@ -110,8 +110,10 @@ def test_the_dry_run_finds_aten_operators_in_the_sandbox() -> None:
     [
         ("gone", None, "neither a folder"),
         ("gone.parquet", None, "no such file"),
-        ("torn.parquet", "PAR1 no more", "not readable"),
-        ("torn.jsonl", '{"code": ', "not readable"),
+        ("torn.parquet", "PAR1 no more", "not a readable Parquet file"),
+        ("torn.jsonl", '{"code": "x"}\n{"code": ', "line 2 is not JSON"),
+        ("deep.jsonl", "[" * 100_000, "line 1 is not JSON"),
+        ("long.jsonl", f'{{"level": {"9" * 5000}}}', "line 1 is not JSON"),
         ("other.jsonl", '{"text": "no code"}', "column `code`"),
         ("none.jsonl", '{"code": "x = 1"}', "no task found"),
     ],
@@ -125,6 +127,22 @@ def test_a_source_that_cannot_be_indexed_is_named_and_leaves_no_index(
         build_index(tmp_path / name, "mine", folder=tmp_path / "out")
     assert "\n" not in str(error.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_odd_rows_and_files_are_indexed_under_names_that_can_be_written(tmp_path: Path) -> None:
+    code = TASKS["pair"].code
+    rows = [{"code": code, "name": "a\ud800", "level": 2**70}, {"code": code + "#\u2028", "name": "b", "level": 2}]
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = load_index(build_index(tmp_path / "set.jsonl", "rows", folder=tmp_path))
+    assert {(one.name, one.level) for one in found} == {("a\\ud800", None), ("b", 2)}
+
+    folder = tmp_path / "folder"
+    (folder / "not_a_file.py").mkdir(parents=True)
+    (folder / "dangling.py").symlink_to("nowhere.py")
+    (folder / "bom.py").write_text(code, encoding="utf-8-sig")
+    (folder / os.fsdecode(b"b\xe9d.py")).write_text(code, encoding="utf-8")
+    made = build_index(folder, "files", folder=tmp_path)
+    assert {one.name for one in load_index(made)} == {"bom", "b\\udce9d"} and origin(made).skipped == 0
 
 
 @pytest.mark.slow

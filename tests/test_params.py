@@ -133,3 +133,14 @@ def test_a_value_out_of_its_range_is_one_line_that_names_the_key(setting: str) -
     with pytest.raises(ParamsError, match=setting.partition("=")[0].split(".")[-1]) as caught:
         load(COMMITTED, settings=[setting])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["2020-99-99", "2001-02-30", "[" * 2000, "9" * 5000, "!!int x", "!!float x", "!!bool x", "!!timestamp x", "{a: [}"],
+    ids=lambda value: value[:12],
+)
+def test_a_value_that_yaml_cannot_read_is_one_line(value: str) -> None:
+    with pytest.raises(ParamsError, match="seed") as caught:
+        load(COMMITTED, settings=[f"seed={value}"])
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 600

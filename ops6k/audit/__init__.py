@@ -10,13 +10,14 @@ from pathlib import Path
 from ops6k.audit.rows import Row, rows_of
 from ops6k.dedup.decide import Subject, compare, rejections
 from ops6k.dedup.examples import compared_with
-from ops6k.judge import readable, rules_on
+from ops6k.judge import rules_on
 from ops6k.params import Params
 from ops6k.progress import track
 from ops6k.records import Candidate, Match
 from ops6k.screen.course import Course, Rules
 from ops6k.screen.shards import CHECKING_CODE, dry_runs, judged, judged_in, rules_of
 from ops6k.store import code_hash, files_hash, fingerprint, is_whole, read_rows, to_plain, write_rows
+from ops6k.tables import readable
 
 SHARD_ROWS = 64
 

@@ -1,22 +1,19 @@
 """The rows of any set in KernelBench form, whatever its columns are called: a folder, a Parquet or JSONL file, a Hub id."""
 
 import ast
-import codecs
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from ops6k.errors import MissingInput
-from ops6k.judge import from_python, readable
+from ops6k.judge import from_python
+from ops6k.tables import json_rows, parquet_rows, plain_files, readable
 
 CODE = ("code", "source", "task_code", "problem", "reference", "ref_arch_src", "pytorch_code", "torch_code", "python_code")
 """Columns that may hold a task's source, the likeliest first."""
 NAME = ("task_id", "name", "id", "problem_name", "uuid")
 OPS = ("ops", "operators", "labels")
+COLUMNS = (*CODE, *NAME, *OPS)
 _LOOKED_AT = 50
 """Rows in which the column with the source is looked for."""
 
@@ -61,32 +58,14 @@ def _on_hub(source: str, split: str, rows: Sequence[Mapping[str, object]]) -> It
 
 def _files(folder: Path) -> list[Path]:
     """The tables of a folder; its Python files where there are none. A data set's `funnel` and `operators` are no tasks."""
-    files = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
+    files = plain_files(folder)
     tables = [path for path in files if path.suffix in (".parquet", ".jsonl")]
     return [path for path in tables if _has_code(path)] if tables else [path for path in files if path.suffix == ".py"]
 
 
 def _has_code(path: Path) -> bool:
     """Whether the table holds tasks: a `funnel` of verdicts beside a data set does not."""
-    return path.suffix != ".parquet" or _code_column(_parquet(path)[:_LOOKED_AT]) is not None
-
-
-def _parquet(path: Path) -> list[dict]:
-    """The columns that may say something about a task: others may hold what Python has no value for (a date in year 300000)."""
-    try:
-        with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            read = file.read([name for name in names if name.lower() in (*CODE, *NAME, *OPS)])
-        if len(set(read.column_names)) < read.num_columns:
-            raise MissingInput(f"{path}: two columns have the same name")
-        read.validate(full=True)
-        return read.to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise MissingInput(f"{path}: not a readable Parquet file ({_first_line(error)})") from None
+    return path.suffix != ".parquet" or _code_column(parquet_rows(path, COLUMNS)[:_LOOKED_AT]) is not None
 
 
 def _file(path: Path, place: str) -> Iterator[Row]:
@@ -94,27 +73,11 @@ def _file(path: Path, place: str) -> Iterator[Row]:
         given = from_python(path, readable(path.stem))
         yield Row(place, given.task_id, given.ops, given.code)
     elif path.suffix == ".parquet":
-        yield from _table(_parquet(path), place)
+        yield from _table(parquet_rows(path, COLUMNS), place)
     elif path.suffix == ".jsonl":
-        yield from _table(list(_lines(path)), place)
+        yield from _table(list(json_rows(path)), place)
     else:
         raise MissingInput(f"{path}: give a folder, a .parquet, .jsonl or .py file, or a Hub id")
-
-
-def _lines(path: Path) -> Iterator[dict]:
-    for number, line in enumerate(path.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise MissingInput(f"{path}: line {number} is not JSON ({_first_line(error)})") from None
-            if not isinstance(row, dict):
-                raise MissingInput(f"{path}: line {number} is no JSON object")
-            yield row
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
 
 
 def _table(rows: Sequence[Mapping[str, object]], place: str) -> Iterator[Row]:

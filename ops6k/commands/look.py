@@ -74,7 +74,7 @@ def audit(
     from ops6k import console
     from ops6k.audit import audit as looked
     from ops6k.audit.page import faulty, write
-    from ops6k.judge import readable
+    from ops6k.tables import readable
 
     typed, results = loaded(params, preset, settings, data)
     with console.shown(console_for(stderr=True)):

@@ -78,10 +78,14 @@ def benchmark_index(
 ) -> None:
     """Index a benchmark's problems: hashes, operators and names, none of its source."""
     from ops6k.dedup.index import build_index
+    from ops6k.dedup.index import origin as made_of
     from ops6k.dedup.trace import aten_operators
 
     place = (data or Path("data")) / "benchmarks"
     path = build_index(source, name, folder=place, trace=aten_operators, origin=(origin or source, revision))
+    made = made_of(path)
+    left = f", {made.skipped} files or rows without a class Model left out" if made.skipped else ""
+    print(f"{made.references} references{left}")
     print(f"{path} written; list it under dedup.benchmarks in params.yaml")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ops6k.dedup.index import Reference
 from ops6k.dedup.neighbours import Exact, multiset, pairs_in_order
-from ops6k.dedup.subject import Known, signature, traces_agree
+from ops6k.dedup.subject import Known, signature, steps, traces_agree
 from ops6k.params import DedupParams
 from ops6k.records import Match, Reason
 
@@ -23,15 +23,20 @@ class Benchmarks:
         self.references, self.params = references, params
         self.text = Exact([np.array(r.shingles, np.uint32) for r in references])
         self.operators = Exact([multiset(r.operators) for r in references])
-        self.sequences = Exact([pairs_in_order(r.aten or ()) for r in references])
+        self.aten = [steps(r.aten) if r.aten else () for r in references]
+        self.sequences = Exact([pairs_in_order(aten) for aten in self.aten])
         self.by_canonical = _first(references, lambda r: r.canonical)
-        self.by_aten = _first(references, lambda r: signature(r.aten, r.arguments))
+        self.by_aten: dict[tuple | None, int] = {}
+        self.any_arguments: dict[tuple | None, int] = {}
         self.by_flow: dict[str | None, list[int]] = defaultdict(list)
         self.contained: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, reference in enumerate(references):
             self.by_flow[reference.flow].append(number)
-            if len(reference.aten or ()) >= SHORTEST_CONTAINED:
-                self.contained[reference.aten[:SHORTEST_CONTAINED]].append(number)
+            aten = self.aten[number]
+            self.by_aten.setdefault(signature(aten, reference.arguments), number)
+            self.any_arguments.setdefault(aten or None, number)
+            if len(aten) >= SHORTEST_CONTAINED:
+                self.contained[aten[:SHORTEST_CONTAINED]].append(number)
 
     def matches(self, known: Known) -> list[Match]:
         """The surest first. A task whose source is no Python is like none by text and by operators."""
@@ -54,11 +59,11 @@ class Benchmarks:
     def _graph(self, known: Known) -> Match | None:
         """Equal, or the nearest by neighbouring pairs of ATen operators."""
         aten = known.aten
-        number = self.by_aten.get(signature(aten, known.arguments))
-        if number is None:  # an index may not know how many arguments a problem takes
-            number = self.by_aten.get(signature(aten, None))
+        number = self.by_aten.get(signature(aten, known.arguments)) if aten else None
+        if number is None and aten:  # an index may not know how many arguments a problem takes; a task may take any number
+            number = self.any_arguments.get(aten) if known.arguments is None else self.by_aten.get(signature(aten, None))
         if number is None and known.form and known.form.flow:
-            same = (n for n in self.by_flow.get(known.form.flow, ()) if traces_agree(aten, self.references[n].aten))
+            same = (n for n in self.by_flow.get(known.form.flow, ()) if traces_agree(aten, self.aten[n]))
             number = next(same, None)
         if number is not None:
             return self._match(known, "graph", number, 1.0, True)
@@ -84,12 +89,12 @@ class Benchmarks:
             number
             for start in range(len(aten) - SHORTEST_CONTAINED + 1)
             for number in self.contained.get(aten[start : start + SHORTEST_CONTAINED], ())
-            if aten[start : start + len(self.references[number].aten)] == self.references[number].aten
+            if aten[start : start + len(self.aten[number])] == self.aten[number]
         ]
         if not inside:
             return None
-        longest = max(inside, key=lambda n: (len(self.references[n].aten), -n))
-        return self._match(known, "contains", longest, len(self.references[longest].aten) / len(aten), True)
+        longest = max(inside, key=lambda n: (len(self.aten[n]), -n))
+        return self._match(known, "contains", longest, len(self.aten[longest]) / len(aten), True)
 
 
 def _first(references: Sequence[Reference], value: Callable[[Reference], object]) -> dict[object, int]:

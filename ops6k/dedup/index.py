@@ -17,12 +17,15 @@ import pyarrow.parquet as pq
 
 from ops6k import store
 from ops6k.dedup.canonical import Canonical, canonical
-from ops6k.dedup.program import digest, model, parse
+from ops6k.dedup.program import digest, is_task
 from ops6k.dedup.subject import arguments, folded
 from ops6k.errors import MissingInput
+from ops6k.tables import json_rows, parquet_rows, plain_files, readable, source_text
 
 FOLDER = Path("data/benchmarks")
 METADATA = b"ops6k"
+_COLUMNS = ("code", "name", "task_id", "id", "level", "problem_id")
+_MOST = 2**31
 
 Trace = Callable[[Sequence[str]], list[tuple[str, ...] | None]]
 """Sources to the ATen operators of their forward, in dataflow order; None where it does not run."""
@@ -217,8 +220,7 @@ def scheme() -> str:
 
 def _form(code: str) -> Canonical | None:
     """The canonical form of a task; None for a file without a class."""
-    program = parse(code)
-    return canonical(code) if program and model(program) else None
+    return canonical(code) if is_task(code) else None
 
 
 def _write(path: Path, references: list[Reference], made: Origin) -> Path:
@@ -247,12 +249,12 @@ def sources(source: str | Path) -> Iterable[Source]:
     if path.is_dir():
         return _folder(path)
     if path.suffix in (".parquet", ".jsonl") or path.exists():
-        return [_row(row, i) for i, row in enumerate(_table(path))]
+        return _table(path)
     if isinstance(source, Path) or str(source).count("/") != 1:
         raise MissingInput(f"{source}: neither a folder, nor a Parquet or JSONL file, nor a Hub id (owner/name)")
     from ops6k.dedup import hub
 
-    return [_row(row, i) for i, row in enumerate(hub.rows(str(source)))]
+    return [_row(row, f"{source}: row {number}") for number, row in enumerate(hub.rows(str(source)))]
 
 
 def _folder(root: Path) -> Iterable[Source]:
@@ -260,7 +262,7 @@ def _folder(root: Path) -> Iterable[Source]:
 
     Files of one name (func_forward.py in a folder a task) are told apart by the folders above them.
     """
-    found = [_file(root, path) for path in sorted(root.rglob("*.py"))]
+    found = [_file(root, path) for path in plain_files(root) if path.suffix == ".py"]
     counts = Counter(one.name for one, _ in found)
     return [replace(one, name=where) if counts[one.name] > 1 else one for one, where in found]
 
@@ -272,35 +274,33 @@ def _file(root: Path, path: Path) -> tuple[Source, str]:
     version = next((part for part in parts[:level] if re.fullmatch(r"v\d[\w.]*", part)), None) if level else None
     suffix = "" if version is None else f"@{version}"
     source = Source(
-        name=path.stem + suffix,
+        name=readable(path.stem) + suffix,
         level=None if level is None else int(re.sub(r"\D", "", parts[level])),
         problem=_leading_number(path.stem),
-        code=path.read_text(encoding="utf-8", errors="replace"),
+        code=source_text(path),
     )
-    return source, "/".join([*(part for part in parts if part != version), path.stem]) + suffix
+    return source, readable("/".join([*(part for part in parts if part != version), path.stem])) + suffix
 
 
-def _table(path: Path) -> list[dict]:
-    try:
-        if path.suffix == ".jsonl":
-            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        else:
-            rows = pq.read_table(path).to_pylist()
-    except FileNotFoundError:
-        raise MissingInput(f"{path}: no such file") from None
-    except (pa.ArrowInvalid, OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise MissingInput(f"{path}: not readable as Parquet or JSONL ({str(error).splitlines()[0]})") from None
-    return rows
+def _table(path: Path) -> list[Source]:
+    if path.suffix not in (".parquet", ".jsonl"):
+        raise MissingInput(f"{path}: give a folder of .py files, a .parquet or .jsonl file, or a Hub id")
+    rows = parquet_rows(path, _COLUMNS) if path.suffix == ".parquet" else json_rows(path)
+    return [_row(row, f"{path}: row {number}") for number, row in enumerate(rows)]
 
 
-def _row(row: dict, number: int) -> Source:
+def _row(row: dict, place: str) -> Source:
     """A row with a `code` column; name, level and problem_id are used where they are there."""
-    if not isinstance(row, dict) or not isinstance(row.get("code"), str):
-        raise MissingInput(f"row {number}: no column `code` with the source of a task")
-    name = next((str(row[column]) for column in ("name", "task_id", "id") if row.get(column) is not None), f"row-{number}")
-    level = row.get("level")
-    problem = row.get("problem_id")
-    return Source(name, level if isinstance(level, int) else None, problem if isinstance(problem, int) else None, row["code"])
+    code = row.get("code")
+    if not isinstance(code, str):
+        raise MissingInput(f"{place}: no column `code` with the source of a task (it is {type(code).__name__})")
+    name = next((row[column] for column in ("name", "task_id", "id") if row.get(column) is not None), place.rpartition(" ")[2])
+    return Source(readable(name), _number(row.get("level")), _number(row.get("problem_id")), readable(code))
+
+
+def _number(value: object) -> int | None:
+    """A level or a problem's number; None for anything else."""
+    return value if isinstance(value, int) and abs(value) < _MOST else None
 
 
 def _leading_number(text: str) -> int | None:

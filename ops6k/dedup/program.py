@@ -112,6 +112,12 @@ def model(program: Program) -> str | None:
     return "Model" if "Model" in program.classes else next(reversed(program.classes), None)
 
 
+def is_task(code: str) -> bool:
+    """Whether it is Python with a class to start from."""
+    program = parse(code)
+    return program is not None and model(program) is not None
+
+
 def methods(cls: ast.ClassDef) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
     return {part.name: part for part in cls.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)}
 

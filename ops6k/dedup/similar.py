@@ -9,7 +9,7 @@ import numpy as np
 from ops6k.dedup.canonical import canonical
 from ops6k.dedup.index import Reference
 from ops6k.dedup.neighbours import Exact, multiset, pairs_in_order
-from ops6k.dedup.subject import folded
+from ops6k.dedup.subject import steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +38,19 @@ class Neighbour:
 def nearest(code: str, aten: tuple[str, ...] | None, references: Sequence[Reference], count: int = 5) -> list[Neighbour]:
     """The `count` references most like a task, the nearest first. A source that is no Python is judged by aten alone."""
     form = canonical(code)
-    aten = folded(aten) if aten else None
+    aten = steps(aten) if aten else None
+    theirs = [steps(r.aten) if r.aten else () for r in references]
     shingles = form.shingles if form else np.empty(0, np.uint32)
     text = Exact([np.array(r.shingles, np.uint32) for r in references]).scores(shingles)
     operators = Exact([multiset(r.operators) for r in references]).scores(multiset(form.operators if form else ()))
-    graph = Exact([pairs_in_order(r.aten or ()) for r in references]).scores(pairs_in_order(aten or ()))
+    graph = Exact([pairs_in_order(one) for one in theirs]).scores(pairs_in_order(aten or ()))
     found = [
         Neighbour(
             r.name,
             r.benchmark,
             r.level,
             canonical=form is not None and r.canonical == form.digest,
-            graph=1.0 if _same_graph(r, aten, form.flow if form else None) else float(graph[i]),
+            graph=1.0 if (aten and theirs[i] == aten) or _same_flow(r, form.flow if form else None) else float(graph[i]),
             text=float(text[i]),
             operators=float(operators[i]),
         )
@@ -69,5 +70,5 @@ def side_by_side(left: str, right: str) -> list[tuple[str, str, bool]]:
     return rows
 
 
-def _same_graph(reference: Reference, aten: tuple[str, ...] | None, flow: str | None) -> bool:
-    return bool(aten and reference.aten == aten) or bool(flow and reference.flow == flow)
+def _same_flow(reference: Reference, flow: str | None) -> bool:
+    return bool(flow and reference.flow == flow)

@@ -12,11 +12,13 @@ from ops6k import dedup
 from ops6k.dedup.canonical import canonical
 from ops6k.dedup.decide import Subject
 from ops6k.dedup.index import Reference, load_indexes, sources
+from ops6k.dedup.program import is_task
 from ops6k.dedup.similar import Neighbour, nearest, side_by_side
 from ops6k.dedup.subject import arguments, folded
 from ops6k.dedup.trace import aten_operators
 from ops6k.errors import MissingInput
 from ops6k.params import Params
+from ops6k.tables import source_text
 
 _ROWS = "row"
 
@@ -28,7 +30,9 @@ def page(path: Path, params: Params, data: Path, *, count: int, source: Path | N
     """
     if not path.is_file():
         raise MissingInput(f"{path}: no such file")
-    code = path.read_text(encoding="utf-8", errors="replace")
+    code = source_text(path)
+    if not is_task(code):
+        raise MissingInput(f"{path}: no task: no Python with a class in it")
     references = load_indexes(params.path(index) for index in params.dedup.benchmarks)
     (aten,) = aten_operators([code])
     problems = nearest(code, aten, references, count)

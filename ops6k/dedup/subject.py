@@ -14,6 +14,25 @@ LONGEST_UNFOLDED = 128
 
 _LONGEST_STEP = 64
 
+_MOVES = frozenset(("clone", "copy", "_to_copy"))
+"""Another layout, place or type of the same values."""
+
+_SPELT = {
+    "addmm": ("mm", "add"),
+    "baddbmm": ("bmm", "add"),
+    "addmv": ("mv", "add"),
+    "silu": ("sigmoid", "mul"),
+    "mish": ("softplus", "tanh", "mul"),
+    "hardswish": ("hardsigmoid", "mul"),
+    "clamp_min": ("relu",),
+    "threshold": ("relu",),
+    "hardtanh": ("clamp",),
+    "amax": ("max",),
+    "amin": ("min",),
+    "rsub": ("sub",),
+}
+"""ATen operators that say in one word, or in another, what these say. Bounds and thresholds do not count, as no attribute does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -33,12 +52,12 @@ class Known:
     subject: Subject
     form: Canonical | None
     aten: tuple[str, ...] | None = field(init=False)
-    """Folded."""
+    """As `steps` has them."""
     arguments: int | None = field(init=False)
     """Of forward; only looked for where the operators are few enough for it to count."""
 
     def __post_init__(self) -> None:
-        aten = self.subject.aten and folded(self.subject.aten)
+        aten = self.subject.aten and steps(self.subject.aten)
         is_short = bool(aten) and len(aten) <= SHORT_SEQUENCE
         object.__setattr__(self, "aten", aten or None)
         object.__setattr__(self, "arguments", arguments(self.subject.code) if is_short else None)
@@ -52,7 +71,7 @@ def signature(aten: tuple[str, ...] | None, code_arguments: int | None) -> tuple
 
 
 def arguments(code: str) -> int | None:
-    """How many tensors Model.forward may be given; None where there is no such method.
+    """How many tensors Model.forward may be given; None where there is no such method, or it takes any number.
 
     An argument whose default is a name (`fn=forward_fn`, as robust-kbench writes it) is no tensor.
     """
@@ -63,10 +82,16 @@ def arguments(code: str) -> int | None:
     models = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     models = [node for node in models if node.name == "Model"] or models[-1:]
     forward = next((m for c in models for m in c.body if isinstance(m, ast.FunctionDef) and m.name == "forward"), None)
-    if forward is None:
+    if forward is None or forward.args.vararg is not None:
         return None
     named = sum(isinstance(default, ast.Name) for default in forward.args.defaults)
     return len(forward.args.posonlyargs) + len(forward.args.args) - 1 - named
+
+
+def steps(aten: tuple[str, ...]) -> tuple[str, ...]:
+    """ATen operators as they are compared: in place or not is one, moves of memory are none, one spelling each, folded."""
+    plain = (name if name.startswith("__") else name.rstrip("_") for name in aten)
+    return folded(tuple(part for name in plain if name not in _MOVES for part in _SPELT.get(name, (name,))))
 
 
 def folded(aten: tuple[str, ...]) -> tuple[str, ...]:

@@ -68,6 +68,8 @@ def read(path: Path) -> list[Operator]:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise MissingInput(f"{path}: {error.strerror}; `ops6k harvest` makes it") from None
+    except UnicodeDecodeError as error:
+        raise MissingInput(f"{path}: not UTF-8 ({error}); `ops6k harvest` makes it anew") from None
     return [_operator(path, number, line) for number, line in enumerate(text.splitlines(), 1)]
 
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
-from ops6k.errors import HubError, MissingInput
+from ops6k.errors import HubError, MissingInput, ParamsError
+from ops6k.yaml_text import yaml_tree
 
 What = Literal["dataset", "agent", "all"]
 
@@ -76,9 +76,9 @@ def _require_head(card: Path) -> None:
     if head is None:
         raise HubError(f"{card}: does not open with a YAML head between two lines of ---")
     try:
-        tree = yaml.safe_load(head[1])
-    except yaml.YAMLError as error:
-        raise HubError(f"{card}: the head is not YAML: {' '.join(str(error).split())}") from None
+        tree = yaml_tree(head[1], f"{card}: the head")
+    except ParamsError as error:
+        raise HubError(str(error)) from None
     if not isinstance(tree, dict):
         raise HubError(f"{card}: the head must be a mapping, is {type(tree).__name__}")
 

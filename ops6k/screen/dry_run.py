@@ -32,6 +32,7 @@ ACCELERATOR = "meta"
 
 _ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "scalar_tensor", "_linalg_check_errors", "lift_fresh_copy"}
 """Write nothing, or next to nothing."""
+_NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1}
 _GENERATORS = {"rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "random", "uniform", "normal", "log_normal",
     "exponential", "cauchy", "geometric", "bernoulli", "binomial", "poisson", "multinomial", "native_dropout"}  # fmt: skip
 """Of those that torch tags as seeded, the ones that always draw: attention is tagged for a dropout that it may not have."""
@@ -327,8 +328,14 @@ def _work(graph: Graph, target: Target) -> Work:
         sol_ms=sol_ms,
         fusion_headroom=predicted_ms / sol_ms if sol_ms else None,
         tier_gib=next((tier for tier in TIERS_GIB if peak <= tier * 2**30 * 0.95), None),
-        operators=tuple(_name(node) for node in compute),
+        operators=tuple(_name(node) for node in compute if not _changes_nothing(node)),
     )
+
+
+def _changes_nothing(node: Node) -> bool:
+    """Arithmetic of one tensor with the constant that leaves it as it is: x * 1.0, x + 0."""
+    constant = _NEUTRAL.get(_name(node).rstrip("_"))
+    return constant is not None and len(node.args) == 2 and isinstance(node.args[1], int | float) and node.args[1] == constant
 
 
 def _peak_bytes(graph: Graph) -> int:

@@ -1,14 +1,24 @@
 """Models and inputs of a task, made with a seed on the device, under the target's precision."""
 
+from typing import Protocol
+
 import torch
 
 from ops6k.screen.load import Loaded
-from ops6k.target import Target
 
 MODEL_SEED, TWIN_SEED, OTHER_SEED = 1001, 1002, 1003
 
 
-def set_precision(target: Target) -> None:
+class Conditions(Protocol):
+    """What a target, or a request without one, says of how code is run."""
+
+    device: str
+    matmul_precision: str
+    tf32: bool
+    threads: int
+
+
+def set_precision(target: Conditions) -> None:
     """States what eager and compiled code are measured under: the same for both."""
     torch.set_float32_matmul_precision(target.matmul_precision)
     torch.backends.cuda.matmul.allow_tf32 = target.tf32

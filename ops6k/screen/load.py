@@ -23,7 +23,13 @@ class Loaded:
 
 
 def load_task(code: str, name: str = NAME) -> Loaded:
-    """Runs the source as a module; raises whatever the source raises.
+    """Runs the source as a module; raises whatever the source raises."""
+    module = load_module(code, name)
+    return Loaded(module.Model, module.get_inputs, module.get_init_inputs, module.__dict__)
+
+
+def load_module(code: str, name: str = NAME) -> types.ModuleType:
+    """Any source, run as a module; raises whatever the source raises.
 
     The module stands in sys.modules and its lines in linecache: dataclasses, torch.compile and inspect look there.
     """
@@ -32,4 +38,4 @@ def load_task(code: str, name: str = NAME) -> Loaded:
     sys.modules[name] = module
     linecache.cache[module.__file__] = (len(code), None, code.splitlines(keepends=True), module.__file__)
     exec(compile(code, module.__file__, "exec"), module.__dict__)
-    return Loaded(module.Model, module.get_inputs, module.get_init_inputs, module.__dict__)
+    return module

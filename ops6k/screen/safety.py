@@ -69,8 +69,9 @@ _RELIED_ON = frozenset(
 _COMPILER_ALLOWED = frozenset(("is_compiling", "is_dynamo_compiling", "disable"))
 
 
-def unsafe(tree: ast.Module) -> Finding | None:
-    """The first thing in a source that reaches outside a task, or None."""
+def unsafe(tree: ast.Module, also: frozenset[str] = frozenset()) -> Finding | None:
+    """The first thing in a source that reaches outside a task, or None. also: dotted names that it may import and use
+    besides; `triton.language.*` stands for all public names below."""
     imported = _imported(tree)
     modules = dict(imported)
     twice = next((name for name, dotted in imported if modules[name] != dotted), None)
@@ -78,8 +79,13 @@ def unsafe(tree: ast.Module) -> Finding | None:
         return Finding(Reason.UNSAFE_CODE, f"imports two things as {twice}")
     bases = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
-        problem = _problem(node, modules)
-        if problem is None and id(node) not in bases and isinstance(node, ast.Name | ast.Attribute) and _is_module(node, modules):
+        problem = _problem(node, modules, also)
+        if (
+            problem is None
+            and id(node) not in bases
+            and isinstance(node, ast.Name | ast.Attribute)
+            and _is_module(node, modules, also)
+        ):
             problem = f"uses the module {ast.unparse(node)} as a value"  # under another name nothing would be looked at
         if problem:
             return Finding(Reason.UNSAFE_CODE, f"line {getattr(node, 'lineno', 0)}: {problem}")
@@ -126,13 +132,13 @@ def _may_be_base(base: ast.expr, classes: set[str], modules: dict[str, str]) -> 
     return full.startswith("torch.nn.") and full.rpartition(".")[2] not in ("Parameter", "Buffer", "UninitializedParameter")
 
 
-def _is_module(node: ast.Name | ast.Attribute, modules: dict[str, str]) -> bool:
+def _is_module(node: ast.Name | ast.Attribute, modules: dict[str, str], also: frozenset[str]) -> bool:
     dotted = _dotted(node)
     root, _, rest = dotted.partition(".") if dotted else ("", "", "")
     if root not in modules or isinstance(node.ctx, ast.Store):
         return root in modules and isinstance(node, ast.Name)  # bound anew: the name no longer says what it is
     full = modules[root] + (f".{rest}" if rest else "")
-    return full in IMPORTS or full.removeprefix("torch.") in _TORCH_MODULES
+    return full in IMPORTS or full.removeprefix("torch.") in _TORCH_MODULES or any(full in _prefixes(name) for name in also)
 
 
 def _imported(tree: ast.Module) -> list[tuple[str, str]]:
@@ -149,19 +155,19 @@ def _imported(tree: ast.Module) -> list[tuple[str, str]]:
     return pairs
 
 
-def _problem(node: ast.AST, modules: dict[str, str]) -> str | None:
+def _problem(node: ast.AST, modules: dict[str, str], also: frozenset[str]) -> str | None:
     match node:
         case ast.Import(names=names):
-            return next((f"imports {a.name}" for a in names if not _import_allowed(a.name)), None)
+            return next((f"imports {a.name}" for a in names if not _import_allowed(a.name) and a.name not in also), None)
         case ast.ImportFrom(module=module, names=names, level=level):
             dotted = [f"{module}.{alias.name}" for alias in names]
             if level or module is None or any(alias.name == "*" for alias in names):
                 return f"imports from {module or '.'} by star or relative path"
-            return next((f"imports {name}" for name in dotted if not _member_allowed(name)), None)
+            return next((f"imports {name}" for name in dotted if not _member_allowed(name, also)), None)
         case ast.Name(id=name):
             return f"uses {name}" if name in _BUILTINS_REFUSED or (name.startswith("__") and name != "__name__") else None
         case ast.Attribute(attr=attr):
-            return _attribute_problem(node, attr, modules)
+            return _attribute_problem(node, attr, modules, also)
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return f"defines {name}" if name.startswith("__") and name not in _DUNDERS_ALLOWED else None
         case ast.arg(arg=name):
@@ -175,7 +181,7 @@ def _problem(node: ast.AST, modules: dict[str, str]) -> str | None:
     return None
 
 
-def _attribute_problem(node: ast.Attribute, attr: str, modules: dict[str, str]) -> str | None:
+def _attribute_problem(node: ast.Attribute, attr: str, modules: dict[str, str], also: frozenset[str]) -> str | None:
     if attr.startswith("__") and attr not in ("__init__", "__call__", "__name__"):
         return f"reaches for {attr}"
     if attr in _ATTRIBUTES_REFUSED:
@@ -185,7 +191,7 @@ def _attribute_problem(node: ast.Attribute, attr: str, modules: dict[str, str]) 
         return f"reaches for the private {attr}"
     dotted = _dotted(node)
     root, _, rest = dotted.partition(".") if dotted else ("", "", "")
-    if root in modules and not _member_allowed(f"{modules[root]}.{rest}"):
+    if root in modules and not _member_allowed(f"{modules[root]}.{rest}", also):
         return f"reaches for {modules[root]}.{rest}"
     return None
 
@@ -204,8 +210,10 @@ def _import_allowed(name: str) -> bool:
     return name in IMPORTS
 
 
-def _member_allowed(dotted: str) -> bool:
+def _member_allowed(dotted: str, also: frozenset[str]) -> bool:
     """Whether a dotted name under an allowed module is one of its public members, and no module in passing."""
+    if dotted in also or (any(f"{name}.*" in also for name in _prefixes(dotted)) and "._" not in dotted):
+        return True
     first, _, rest = dotted.partition(".")
     if first == "torch":
         return _torch_member_allowed(rest)
@@ -214,6 +222,12 @@ def _member_allowed(dotted: str) -> bool:
             member, names = dotted.removeprefix(f"{module}.").split(".")[0], MEMBERS[module]
             return member in names.split() if names is not None else not member.startswith("_")
     return dotted in IMPORTS
+
+
+def _prefixes(dotted: str) -> Iterator[str]:
+    """a and a.b of a.b.c."""
+    parts = dotted.split(".")
+    return (".".join(parts[:i]) for i in range(1, len(parts)))
 
 
 def _torch_member_allowed(rest: str) -> bool:

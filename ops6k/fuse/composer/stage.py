@@ -15,7 +15,7 @@ from ops6k.params import Params
 from ops6k.progress import Tracker, track
 from ops6k.records import Candidate, Funnel
 from ops6k.sandbox import Ended, Job, Sandbox
-from ops6k.store import code_hash, files_hash, fingerprint, from_plain, read_rows, write_rows
+from ops6k.store import code_hash, files_hash, fingerprint, from_plain, is_whole, read_rows, write_rows
 from ops6k.target import Target
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ class Work:
 
     def fill(self, numbers: Sequence[int]) -> None:
         """Makes the batches that are missing. Raises WorkerError where a child ends without an answer."""
-        missing = [number for number in numbers if not self.shard(number).exists()]
+        missing = [number for number in numbers if not is_whole(self.shard(number))]
         if not missing:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
