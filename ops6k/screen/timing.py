@@ -47,6 +47,14 @@ def median_interval(values: np.ndarray, *, seed: int = 0) -> tuple[float, float]
     return float(low), float(high)
 
 
+def ratio_interval(above: np.ndarray, below: np.ndarray) -> tuple[float, float, float]:
+    """Median of the paired ratios above / below, and the ends of its 95 % bootstrap interval. above, below: (repeats,)."""
+    ratios = above / below
+    middle = float(np.median(ratios))
+    low, high = median_interval(ratios)
+    return middle, min(low, middle), max(high, middle)
+
+
 def interleaved(runs: list[Callable[[], object]], device: str, *, max_repeats: int = MAX_REPEATS) -> np.ndarray:
     """Times of each callable, interleaved: (repeats, len(runs), 2) milliseconds, device and wall.
 

@@ -17,7 +17,7 @@ from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model, set_precision, tensors_of
 from ops6k.screen.judge import environment
 from ops6k.screen.load import load_task
-from ops6k.screen.timing import FLUSH_BYTES, median_interval, one_run
+from ops6k.screen.timing import FLUSH_BYTES, one_run, ratio_interval
 from ops6k.target import Target
 from ops6k.train.plans import BY_NAME, Plan
 
@@ -154,14 +154,6 @@ def paired_ms(runs: Sequence[Callable[[], object]], repeats: int, device: str, g
         for index in generator.permutation(len(runs)):
             times[index, repeat], _ = one_run(runs[index], device, flush)
     return times
-
-
-def ratio_interval(above: np.ndarray, below: np.ndarray) -> tuple[float, float, float]:
-    """Median of the paired ratios above / below, and the ends of its 95 % bootstrap interval. above, below: (repeats,)."""
-    ratios = above / below
-    middle = float(np.median(ratios))
-    low, high = median_interval(ratios)
-    return middle, min(low, middle), max(high, middle)
 
 
 def _row(name: str, found: Ready | Failure, times: dict[str, np.ndarray]) -> dict:
