@@ -39,7 +39,7 @@ for command in (build.build, build.status, build.work):
     app.command(rich_help_panel="Build")(command)
 for command in (look.show, look.judge, look.audit, look.similar):
     app.command(rich_help_panel="Look")(command)
-for command in (project.doctor, project.calibrate, project.publish):
+for command in (project.doctor, project.calibrate, project.export, project.publish):
     app.command(rich_help_panel="Project")(command)
 app.command("dvc-yaml", rich_help_panel="Project")(project.dvc_yaml)
 benchmark.command("index")(project.benchmark_index)

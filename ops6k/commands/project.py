@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ops6k.commands.options import DEFAULT, Data, Device, ParamsFile, Preset, Settings, console_for, device_here, loaded
-from ops6k.errors import HubError, ParamsError
+from ops6k.errors import HubError, MissingInput, ParamsError
 
 
 def calibrate(
@@ -63,6 +63,49 @@ def publish(
         else:
             lines = upload(typed, results, what=what, to=to, repo=repo, tag=tag)
     print("\n".join(lines))
+
+
+def export(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A data set's folder, a Parquet file, or owner/name on the Hub. With workdir and no --task: the task.",
+            show_default="dataset below the data folder",
+        ),
+    ] = None,
+    task_argument: Annotated[str | None, typer.Argument(metavar="TASK", help="workdir: how the task's id begins.")] = None,
+    *,
+    format_name: Annotated[
+        Literal["cuda-agent", "kernelbench", "verl", "trl", "workdir"], typer.Option("--format", help="What to write.")
+    ],
+    task: Annotated[str | None, typer.Option("--task", metavar="ID", help="workdir: the task, as an option.")] = None,
+    split: Annotated[str | None, typer.Option("--split", help="Take this split alone.", show_default="all")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where to.", show_default="export/FORMAT below the data folder")
+    ] = None,
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+) -> None:
+    """Turn a data set into what trainers and agents read: Parquet for verl, TRL or CUDA-Agent, KernelBench's folders, or a work
+    folder for one task."""
+    from ops6k.export import export_set, export_task
+
+    if format_name == "workdir" and task is None and task_argument is None:
+        source, task_argument = None, source  # `ops6k export --format workdir 3fa9`: a lone word is the task
+    if (task is None) + (task_argument is None) != (1 if format_name == "workdir" else 2):
+        raise ParamsError("--format workdir wants one task, by how its id begins; the other formats take none")
+    task = task or task_argument
+    results = data or params.parent / "data"
+    place = out or results / "export" / format_name
+    dataset = source or str(results / "dataset")
+    if source is None and not (results / "dataset").is_dir():
+        raise MissingInput(f"{dataset}: no such folder; `ops6k assemble` makes it, or name a SOURCE")
+    if task is not None:
+        place, lines = export_task(dataset, task, place, split=split)
+    else:
+        lines = export_set(dataset, format_name, place, prompts=params.parent / "prompts", split=split)
+    print(f"{place}", *lines, sep="\n  ")
 
 
 def benchmark_index(
