@@ -100,7 +100,8 @@ def _on_hub(rows: Iterable[dict], place: str) -> list[Task]:
 
 
 def _other_shape(place: str, error: Exception) -> MissingInput:
-    return MissingInput(f"{place}: rows are not those of an Ops6K data set ({type(error).__name__}: {error})")
+    said = str(error).partition("\n")[0]
+    return MissingInput(f"{place}: rows are not those of an Ops6K data set ({type(error).__name__}: {said})")
 
 
 def _checked(tasks: list[Task], place: str) -> list[Task]:
