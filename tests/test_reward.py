@@ -1,5 +1,6 @@
 """The reward: milestones for honest solutions, and every way we could think of to get one without a kernel."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from ops6k.errors import Ops6kError
 from ops6k.reward import Score, Scorer, Status, score
+from ops6k.reward.training import compute_score, kernel_reward, solution_in
 
 TASK = {
     "code": """
@@ -272,3 +274,31 @@ def test_secrets_of_the_caller_do_not_reach_a_solution(monkeypatch: pytest.Monke
     monkeypatch.setenv("HF_TOKEN", "hf_canary")
     found = score(TASK, solution("import os\nreturn x"), device="cpu")
     assert found.status is Status.UNSAFE and "canary" not in found.message
+
+
+HONEST = solution(f"return torch.tensor({PYTHON})")
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("class ModelNew: pass", "class ModelNew: pass"),
+        ("First:\n```python\nclass ModelNew: 1\n```\nBetter:\n```\nclass ModelNew: 2\n```\nDone.", "class ModelNew: 2\n"),
+        ("```python\nclass ModelNew: 1\n```\nRun it:\n```sh\npython x.py\n```", "class ModelNew: 1\n"),
+        ("````python\n# ```\nclass ModelNew: 1\n````", "# ```\nclass ModelNew: 1\n"),
+        ("```python\nclass ModelNew: 1", "```python\nclass ModelNew: 1"),
+    ],
+)
+def test_the_last_block_with_the_class_is_the_solution(answer: str, found: str) -> None:
+    assert solution_in(answer) == found
+
+
+@pytest.mark.slow
+def test_trainers_get_rewards_for_answers_as_models_give_them() -> None:
+    answer = f"I fused it.\n```python\n{HONEST}\n```\n"
+    truth = {"code": TASK["code"], "atol": 1e-3, "rtol": 1e-3, "task_id": "x"}
+    verl = compute_score("ops6k", answer, json.dumps(truth), {"split": "train"})
+    assert verl["score"] == 1.0 and verl["status"] == "correct" and verl["eager_ms"] > 0
+    completions = [[{"role": "assistant", "content": answer}], "no code at all"]
+    columns = {name: [truth[name]] * 2 for name in ("code", "atol", "rtol", "task_id")}
+    assert kernel_reward(completions, prompts=["a", "b"], **columns) == [1.0, -1.0]

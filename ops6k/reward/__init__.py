@@ -95,16 +95,21 @@ def score(
     weights; None: drawn. The sandbox stays open until the process ends: the first call takes seconds more. Raises WorkerError
     where the machine is at fault.
     """
-    scorer = _open(device or _device_here())
-    (found,) = scorer.scores([(task, solution)], allow_torch=allow_torch, repeats=repeats, seed=seed)
+    (found,) = scorer_here(device or _device_here()).scores(
+        [(task, solution)], allow_torch=allow_torch, repeats=repeats, seed=seed
+    )
     return found
 
 
 class Scorer:
-    """A sandbox that scores many solutions, several at once; only one is timed at a time. Use as a context manager."""
+    """A sandbox that scores many solutions, several at once; only one is timed at a time. Use as a context manager.
 
-    def __init__(self, *, device: str | None = None, workers: int | None = None, device_gib: float = float("inf")) -> None:
+    device_gib: memory that solutions share; None: nine tenths of what is free on the device now.
+    """
+
+    def __init__(self, *, device: str | None = None, workers: int | None = None, device_gib: float | None = None) -> None:
         self.device = device or _device_here()
+        device_gib = _free_gib(self.device) if device_gib is None else device_gib
         warm_up = "ops6k.screen.warm:compile_once" if self.device == "cpu" else "ops6k.screen.warm:dry_run_once"
         self.sandbox = Sandbox(
             device=self.device, workers=workers or os.cpu_count() or 1, device_gib=device_gib, preload=PRELOAD, warm_up=warm_up
@@ -161,8 +166,8 @@ class Scorer:
 
 
 @functools.cache
-def _open(device: str) -> Scorer:
-    """One a process: starting a sandbox takes longer than most scores."""
+def scorer_here(device: str | None = None) -> Scorer:
+    """One a process and device, closed at its end: starting a sandbox takes longer than most scores."""
     scorer = Scorer(device=device)
     atexit.register(scorer.__exit__)
     return scorer
@@ -218,6 +223,13 @@ def _or(value: object, otherwise: float) -> float:
 def _peak_gib(task: Mapping[str, object]) -> float:
     peak = _part(task, "work").get("peak_bytes")
     return float(peak) / 2**30 if isinstance(peak, int | float) else 1.0
+
+
+def _free_gib(device: str) -> float:
+    """Nine tenths of the device's free memory: who trains may hold the rest."""
+    import torch
+
+    return 0.9 * torch.cuda.mem_get_info()[0] / 2**30 if device == "cuda" else float("inf")
 
 
 def _device_here() -> str:

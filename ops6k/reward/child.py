@@ -68,7 +68,7 @@ def score_solution(payload: dict) -> dict:
     if request.device == "cuda":
         torch.randn(8, 8, device="cuda").mm(torch.eye(8, device="cuda")).sum().item()
     if not request.allow_torch:
-        _triton_unwatched()
+        _triton_unwatched(request.device)
         watch.install()
     judge = _Judge(request)
     enter("correctness")
@@ -248,12 +248,18 @@ def _same_bits(first: torch.Tensor, second: torch.Tensor) -> bool:
 
 
 @functools.cache
-def _triton_unwatched() -> None:
-    """Triton compiles at a kernel's first launch, with the solution's lines on the stack: files and processes are its own then."""
+def _triton_unwatched(device: str) -> None:
+    """Triton compiles at a kernel's first launch, with the solution's lines on the stack: files and processes are its own then.
+
+    Its driver, which an autotuned kernel asks for where it is defined, is compiled before anybody watches.
+    """
     try:
+        from triton.runtime import driver
         from triton.runtime.jit import JITFunction
     except ImportError:
         return
+    if device == "cuda":
+        driver.active.get_current_target()
     launch = JITFunction.run
 
     @functools.wraps(launch)
