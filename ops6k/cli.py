@@ -37,7 +37,7 @@ for stage in STAGES:
     app.command(stage.name, help=stage.does, rich_help_panel="Stages")(make(stage))
 for command in (build.build, build.status, build.work):
     app.command(rich_help_panel="Build")(command)
-for command in (look.show, look.judge, look.audit, look.similar):
+for command in (look.show, look.judge, look.audit, look.revalidate, look.similar):
     app.command(rich_help_panel="Look")(command)
 for command in (project.doctor, project.calibrate, project.export, project.publish):
     app.command(rich_help_panel="Project")(command)

@@ -90,25 +90,32 @@ def _screened(given: Sequence[Given], rules: Rules, workers: int, window: bool) 
     return [course.verdicts[-1] for course in sorted(done, key=lambda course: course.number)]
 
 
-def rules_on(params: Params, device: str) -> Rules:
-    """The rules of params.yaml for this machine; nothing is resized. Raises Ops6kError where it has no such device."""
-    target = _target(params, device)
+def rules_on(params: Params, device: str, keep: Path | None = None) -> Rules:
+    """The rules of params.yaml for this machine; nothing is resized. Raises Ops6kError where it has no such device.
+
+    keep: folder for the target of a machine that has no committed one, so that the next run has the same.
+    """
+    target = _target(params, device, keep)
     return Rules(target, limits_of(params.screen, target), resize_rounds=0)
 
 
-def _target(params: Params, device: str) -> Target:
+def _target(params: Params, device: str, keep: Path | None) -> Target:
     """The committed target of this machine; for a GPU without one, one calibrated on the spot. Predictions need no more."""
     import torch
 
-    known = [targets.load(path) for path in sorted(params.path("data/targets").glob("*.yaml"))]
+    own = keep / "targets" if keep else None
+    paths = [*params.path("data/targets").glob("*.yaml"), *(own.glob("*.yaml") if own else ())]
+    known = [targets.load(path) for path in sorted(paths)]
     name = torch.cuda.get_device_name() if device == "cuda" and torch.cuda.is_available() else None
     fitting = [t for t in known if t.device == device and t.device_name == name]
     if device == "cuda" and name is None:
         raise Ops6kError("judge --device cuda: this machine has no CUDA device")
     if not fitting:
-        from ops6k.calibrate import calibrate
+        from ops6k.calibrate import calibrate, write
 
         fitting = [calibrate("here", device)]
+        if own:
+            write(fitting[0], own / f"{device}.yaml")
     return replace(fitting[0], torch=".".join(torch.__version__.split(".")[:2]))
 
 

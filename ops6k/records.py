@@ -297,6 +297,32 @@ class Similarity:
 
 
 @dataclass(frozen=True, slots=True)
+class Validation:
+    """One screening of a published row: where, and what became of it there."""
+
+    target: str
+    """Name of the target."""
+    device: str
+    """Name of the GPU, or the architecture of the CPU."""
+    driver: str | None
+    """Version of the GPU driver."""
+    torch: str
+    """Version of torch."""
+    triton: str | None
+    """Version of triton."""
+    outcome: Outcome
+    """accepted, or the class of the verdict."""
+    reason: Reason | None
+    """Null where it passed."""
+    message: str
+    """What was seen."""
+    eager_ms: float | None
+    """Median device time of one eager forward, in ms."""
+    compiled_ms: float | None
+    """Median device time of one forward under torch.compile's default, in ms."""
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One row of the published set."""
 
@@ -336,6 +362,8 @@ class Task:
     """The nearest benchmark problem."""
     environment: Environment
     """Where it was screened."""
+    validations: tuple[Validation, ...]
+    """All screenings, the first one first: which machines and versions the row passed on."""
     licence: str
     """SPDX identifier."""
     attribution: str

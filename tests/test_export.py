@@ -26,10 +26,10 @@ from ops6k.errors import MissingInput, Ops6kError
 from ops6k.export import export_set, export_task
 from ops6k.export.kernelbench import readable_name
 from ops6k.export.prompt import fence
-from ops6k.export.source import splits_of
 from ops6k.export.stub import signatures
 from ops6k.records import Task, task_id
 from ops6k.store import files_hash, from_plain, read_rows, to_plain, write_rows
+from ops6k.task_rows import splits_of
 
 ROOT = Path(__file__).parents[1]
 PROMPTS = ROOT / "prompts"

@@ -193,7 +193,7 @@ class _PastDryRun(Course):
 @pytest.fixture(scope="module")
 def past(bait: Bait, typed: params.Params) -> dict[str, Verdict]:
     """Verdicts by way and name, the text check passed by; with control tasks all along."""
-    rules = judge._rules(typed, "cpu")
+    rules = judge.rules_on(typed, "cpu")
     rules = replace(rules, limits=replace(limits_of(typed.screen, rules.target), window_ms=None, timeout_s=60.0))
     courses: list[Course] = []
 

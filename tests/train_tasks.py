@@ -32,7 +32,7 @@ def task(number: int, label: str = "torch.exp", *, environment: Environment = GP
     code = code or f"# {label} {number}"
     return Task(
         records.task_id(code), (label, "F.relu"), "torch#2", code, 2, ("made", "up"), "float32", "by hand", None, None, 0, number,
-        f"c{number}", timing, work, checks, None, environment, "CC-BY-4.0", "nobody",
+        f"c{number}", timing, work, checks, None, environment, (), "CC-BY-4.0", "nobody",
     )  # fmt: skip
 
 

@@ -34,7 +34,8 @@ def _fields(record: type, schema: pa.Schema, prefix: str) -> Iterator[Field]:
         yield Field(prefix + field.name, _type_name(field.type), field.nullable, docs.get(field.name, ""))
         nested = next((kind for kind in (hint, *typing.get_args(hint)) if dataclasses.is_dataclass(kind)), None)
         if nested is not None:
-            yield from _fields(nested, pa.schema(list(field.type)), f"{prefix}{field.name}.")
+            inner = field.type.value_type if pa.types.is_list(field.type) else field.type
+            yield from _fields(nested, pa.schema(list(inner)), f"{prefix}{field.name}.")
 
 
 def field_docs(record: type) -> dict[str, str]:
@@ -62,6 +63,8 @@ def _feature(field: pa.Field) -> dict[str, object]:
     kind = field.type
     if pa.types.is_struct(kind):
         return {"name": field.name, "struct": [_feature(part) for part in kind]}
+    if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):
+        return {"name": field.name, "list": [_feature(part) for part in kind.value_type]}
     if pa.types.is_list(kind):
         return {"name": field.name, "list": _hub_dtype(kind.value_type)}
     return {"name": field.name, "dtype": _hub_dtype(kind)}

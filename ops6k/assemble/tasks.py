@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from ops6k.assemble.join import Story
 from ops6k.errors import Ops6kError
-from ops6k.records import Match, Similarity, Task, task_id
+from ops6k.records import Environment, Match, Similarity, Task, Validation, Verdict, task_id
 from ops6k.store import write_rows
 
 LICENCE = "CC-BY-4.0"
@@ -43,8 +43,26 @@ def task_of(story: Story) -> Task:
         checks=verdict.checks,
         similarity=_similarity(story.nearest),
         environment=verdict.environment,
+        validations=(validation_of(verdict, verdict.environment),),
         licence=LICENCE,
         attribution=_attribution(story),
+    )
+
+
+def validation_of(verdict: Verdict, where: Environment) -> Validation:
+    """What the row says of this screening. where: a verdict without a run does not say it itself."""
+    timing = verdict.timing
+    return Validation(
+        target=where.target,
+        device=where.device,
+        driver=where.driver,
+        torch=where.torch,
+        triton=where.triton,
+        outcome=verdict.outcome,
+        reason=verdict.reason,
+        message=verdict.message,
+        eager_ms=timing and timing.eager_ms,
+        compiled_ms=timing and timing.compiled_ms,
     )
 
 

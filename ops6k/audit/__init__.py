@@ -81,7 +81,7 @@ def audit(
 
     Raises MissingInput, HubError for a source or an index that cannot be read, Ops6kError for a device that is not there.
     """
-    rules = _rules(params, device)
+    rules = _rules(params, device, work)
     references = compared_with(params)
     rows = rows_of(source)
     total = len(rows)
@@ -106,8 +106,10 @@ def audit(
     )
 
 
-def _rules(params: Params, device: str | None) -> Rules:
-    return rules_on(params, device) if device else replace(rules_of(params), resize_rounds=0, times={}, dry_run_only=True)
+def _rules(params: Params, device: str | None, work: Path) -> Rules:
+    return (
+        rules_on(params, device, keep=work) if device else replace(rules_of(params), resize_rounds=0, times={}, dry_run_only=True)
+    )
 
 
 def _faults(rows: Sequence[Row], seen: Sequence[Seen], copies: Mapping[str, Match]) -> Iterator[Fault]:
@@ -139,10 +141,9 @@ def _seen(rows: Sequence[Row], rules: Rules, work: Path, workers: int) -> list[S
 
 
 def _key(rules: Rules) -> str:
-    """Of the folder of shards: what the result depends on. Measured times do not depend on a target's rates, predictions do."""
-    target = rules.target
-    machine = to_plain(target) if rules.dry_run_only else [target.device, target.device_name, target.torch]
-    return fingerprint(to_plain(rules.limits), machine, code_hash(*CHECKING_CODE), files_hash(Path(__file__)))
+    """Of the folder of shards: what the result depends on."""
+    known = (to_plain(rules.limits), to_plain(rules.target), rules.dry_run_only)
+    return fingerprint(*known, code_hash(*CHECKING_CODE), files_hash(Path(__file__)))
 
 
 def _judged(courses: Sequence[Course], rules: Rules, workers: int) -> Iterator[Course]:

@@ -91,6 +91,49 @@ def audit(
         raise typer.Exit(1)
 
 
+def revalidate(
+    source: Annotated[Path, typer.Argument(metavar="DATASET", help="Folder of a data set, as on the Hub.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Folder of the new version.", show_default="revalidated/NAME below the data folder"
+        ),
+    ] = None,
+    fit: Annotated[bool, typer.Option("--fit", help="Resize what lies outside the window here.")] = False,
+    device: Device = None,
+    deadline_s: Annotated[
+        float | None, typer.Option("--deadline-s", min=0, help="Begin no row after so many seconds; a second run goes on.")
+    ] = None,
+    preset: Preset = None,
+    settings: Settings = None,
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+) -> None:
+    """Run the screen of a set again on this machine, and write a new version whose rows say where they passed."""
+    from ops6k import console
+    from ops6k.revalidate import revalidate as again
+
+    typed, results = loaded(params, preset, settings, data)
+    place = out or results / "revalidated" / source.resolve().name
+    workers = typed.screen.workers or os.cpu_count() or 1
+    with console.shown(console_for(stderr=True)):
+        found = again(
+            source,
+            place,
+            typed,
+            results / ".work" / "revalidate",
+            device=device or device_here(),
+            fit=fit,
+            workers=workers,
+            deadline_s=deadline_s,
+        )
+    for reason, count in found.reasons.items():
+        print(f"{reason:28} {count:6}")
+    fitted = f", {found.fitted} of them with fitted sizes" if fit else ""
+    print(f"{found.passed} of {found.rows} rows pass on {found.device} with torch {found.torch}{fitted}")
+    print(f"{place} written")
+
+
 def similar(
     path: Annotated[Path, typer.Argument(metavar="FILE.py", help="A task.")],
     count: Annotated[int, typer.Option("--count", min=1, help="How many neighbours of each kind.")] = 5,

@@ -9,9 +9,9 @@ from pathlib import Path
 from ops6k.export.kernelbench import write_problems
 from ops6k.export.place import export_folder
 from ops6k.export.prompt import Prompts
-from ops6k.export.source import Splits, chosen, splits_of, task_named
 from ops6k.export.tables import write_cuda_agent, write_trl, write_verl
 from ops6k.export.workdir import write_workdir
+from ops6k.task_rows import Splits, chosen, splits_of, task_named
 
 _WRITERS: dict[str, Callable[[Path, Splits, Prompts], list[str]]] = {
     "cuda-agent": lambda folder, splits, _: write_cuda_agent(folder, splits),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from ops6k.export.source import Splits
 from ops6k.records import Task
+from ops6k.task_rows import Splits
 
 INDEX = "index.csv"
 _LONGEST_NAME = 100

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from ops6k.export.source import tolerance
 from ops6k.records import Task
+from ops6k.task_rows import tolerance
 
 TEMPLATE = "kernel.j2"
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ops6k.export.prompt import Prompts
-from ops6k.export.source import Splits, tolerance
 from ops6k.records import Task
 from ops6k.store import write_rows
+from ops6k.task_rows import Splits, tolerance
 
 VERL_SOURCE = "ops6k"
 """By this name verl picks a reward function and groups its validation metrics."""

@@ -3,10 +3,10 @@
 import shutil
 from pathlib import Path
 
-from ops6k.export.source import tolerance
 from ops6k.export.stub import signatures
 from ops6k.records import Task
 from ops6k.store import to_plain, write_json
+from ops6k.task_rows import tolerance
 
 _HERE = Path(__file__).parent
 # Not `profile.py`: torch.compile imports cProfile, which imports `profile`, and would find the script instead.
