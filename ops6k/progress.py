@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 
@@ -73,7 +74,38 @@ def line(tracker: Tracker) -> str:
     return f"{tracker.stage} {tracker.done}/{tracker.total} {tracker.per_second:.1f}/s{eta}{note}"
 
 
+class Noted:
+    """What another display shows, and the latest line in a file besides: `ops6k status` reads it."""
+
+    def __init__(self, shown: Display, path: Path) -> None:
+        self.shown, self.path = shown, path
+        self.noted_at = -NOTED_EVERY_S
+
+    def show(self, tracker: Tracker) -> None:
+        if time.monotonic() - self.noted_at >= NOTED_EVERY_S:
+            self.noted_at = time.monotonic()
+            self.path.write_text(f"{line(tracker)}\n", encoding="utf-8")
+        self.shown.show(tracker)
+
+    def end(self, tracker: Tracker) -> None:
+        self.shown.end(tracker)
+
+
+NOTED_EVERY_S = 1.0
+
 display: ContextVar[Display] = ContextVar("display", default=PlainLines())  # noqa: B039 - one per process is meant
+
+
+@contextmanager
+def noted(stage: str, path: Path) -> Iterator[None]:
+    """While the block runs the file says which stage does and how far it is; afterwards it is gone."""
+    path.write_text(f"{stage}\n", encoding="utf-8")
+    token = display.set(Noted(display.get(), path))
+    try:
+        yield
+    finally:
+        display.reset(token)
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol
 
-from ops6k import store
+from ops6k import progress, store
 from ops6k.errors import AlreadyBuilding, MissingInput, ParamsError
 from ops6k.layout import COMMITTED, REPORT, WORK, output, places, report_path
 from ops6k.params import Params
@@ -25,6 +25,8 @@ from ops6k.stages import STAGES, Stage
 
 # Not of this build alone, or paid for: --fresh leaves them.
 _KEPT_WORK = frozenset({"llm", "lock"})
+_NOW = "now"
+"""File in the work folder that says how far the running stage is."""
 
 _MADE_BY_HAND = {
     "{target}": "`ops6k calibrate --name NAME` makes a target for this machine",
@@ -65,7 +67,7 @@ def perform(stage: Stage, params: Params, data: Path, *, fresh: bool = False) ->
         clear((stage,), params, data)
     depends = depends_on(stage, params, data)  # before the run: what changes meanwhile is noticed next time
     began = time.monotonic()
-    with _disk_errors_named(data):
+    with _disk_errors_named(data), progress.noted(stage.name, data / WORK / _NOW):
         report = dataclasses.replace(stage.run(params, data), seconds=round(time.monotonic() - began, 3))
         made = _content(output(stage, params, data))
         store.write_json(report_path(stage, params, data), store.to_plain(_as_first_reported(report, made, data)))
@@ -124,6 +126,14 @@ def locked(data: Path) -> Iterator[None]:
         file.write(f"{os.getpid()}\n")
         file.flush()
         yield
+
+
+def at_work_on(data: Path) -> str:
+    """`screen 40/96 1.2/s 47 s left`: how far the running stage is; empty between stages."""
+    try:
+        return (data / WORK / _NOW).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
 
 
 def holder(data: Path) -> str | None:

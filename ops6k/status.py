@@ -22,7 +22,9 @@ def overview(params: Params, data: Path) -> Group:
     for stage in STAGES:
         table.add_row(*_row(stage, params, data))
     holder = runner.holder(data)
-    return Group(table, Text(f"{holder} is building here" if holder else "nobody is building here", style="dim"))
+    now = runner.at_work_on(data) if holder else ""
+    said = f"{holder} is building here{now and f': {now}'}" if holder else "nobody is building here"
+    return Group(table, Text(said, style="dim"))
 
 
 def _row(stage: Stage, params: Params, data: Path) -> tuple[str | Text, ...]:
