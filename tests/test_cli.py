@@ -210,7 +210,7 @@ def test_a_second_build_in_the_same_folder_says_so_and_stops(project: Project):
     second = project.ops6k("build", check=False)
     assert second.returncode == 1
     assert f"process {first.pid} is building here" in _line(second.stderr)
-    assert re.search(rf"process {first.pid} is building here: screen \d+/6 ", project.ops6k("status").stdout)
+    assert re.search(rf"process {first.pid} is building here: screen \d+/12 ", project.ops6k("status").stdout)
     slow.unlink()
     first.communicate(timeout=60)
     assert first.returncode == 0
