@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ops6k.errors import Ops6kError
-from ops6k.reward import Score, Scorer, Status, score
+from ops6k.reward import Score, Status, score, scorer_here
 from ops6k.reward.training import compute_score, kernel_reward, solution_in
 
 TASK = {
@@ -207,8 +207,7 @@ CASES = _cases()
 @pytest.fixture(scope="module")
 def scored() -> Mapping[str, Score]:
     """All cases in one sandbox, as a training loop would."""
-    with Scorer(device="cpu", workers=2) as scorer:
-        found = scorer.scores([(TASK, source) for source, _ in CASES.values()], repeats=12, seed=1)
+    found = scorer_here("cpu").scores([(TASK, source) for source, _ in CASES.values()], repeats=12, seed=1)
     return dict(zip(CASES, found, strict=True))
 
 
@@ -257,16 +256,16 @@ def test_the_rows_tolerance_is_the_one_that_counts() -> None:
 
 @pytest.mark.slow
 def test_a_hang_is_unfinished_and_the_next_solution_is_still_scored() -> None:
-    with Scorer(device="cpu", workers=1) as scorer:
-        hang, honest = scorer.scores(
-            [(TASK, solution("while True:\n    pass")), (TASK, solution(f"return torch.tensor({PYTHON})"))], timeout_s=30
-        )
+    hanging = solution("while True:\n    pass")
+    (hang,) = scorer_here("cpu").scores([(TASK, hanging)], timeout_s=5)
+    honest = score(TASK, solution(f"return torch.tensor({PYTHON})"), device="cpu")
     assert (hang.status, hang.reward, honest.reward) == (Status.UNFINISHED, -1, 1)
 
 
+@pytest.mark.slow
 def test_a_task_without_code_is_one_line() -> None:
-    with Scorer(device="cpu", workers=1) as scorer, pytest.raises(Ops6kError, match="a task has a `code`"):
-        scorer.scores([({"source": "x"}, solution("return x"))])
+    with pytest.raises(Ops6kError, match="a task has a `code`"):
+        scorer_here("cpu").scores([({"source": "x"}, solution("return x"))])
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def score(
     weights; None: drawn. The sandbox stays open until the process ends: the first call takes seconds more. Raises WorkerError
     where the machine is at fault.
     """
-    (found,) = scorer_here(device or _device_here()).scores(
+    (found,) = scorer_here(device).scores(
         [(task, solution)], allow_torch=allow_torch, repeats=repeats, seed=seed
     )
     return found
@@ -165,9 +165,13 @@ class Scorer:
         }
 
 
-@functools.cache
 def scorer_here(device: str | None = None) -> Scorer:
     """One a process and device, closed at its end: starting a sandbox takes longer than most scores."""
+    return _open(device or _device_here())
+
+
+@functools.cache
+def _open(device: str) -> Scorer:
     scorer = Scorer(device=device)
     atexit.register(scorer.__exit__)
     return scorer
