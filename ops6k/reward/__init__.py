@@ -95,9 +95,7 @@ def score(
     weights; None: drawn. The sandbox stays open until the process ends: the first call takes seconds more. Raises WorkerError
     where the machine is at fault.
     """
-    (found,) = scorer_here(device).scores(
-        [(task, solution)], allow_torch=allow_torch, repeats=repeats, seed=seed
-    )
+    (found,) = scorer_here(device).scores([(task, solution)], allow_torch=allow_torch, repeats=repeats, seed=seed)
     return found
 
 
