@@ -42,6 +42,8 @@ class Watch(TorchFunctionMode):
         """(labels.key, exact squashed name) of every outermost call that returns a tensor."""
         self.reached: set[str] = set()
         """labels.key of all calls, and of the modules inside those that were called."""
+        self.idle: list[str] = []
+        """Arithmetic with a constant that leaves its tensor as it is: `mul by 1.0`."""
 
     def __torch_function__(self, func: Callable, types: tuple, args: tuple = (), kwargs: dict | None = None) -> object:
         kwargs = kwargs or {}
@@ -57,7 +59,23 @@ class Watch(TorchFunctionMode):
         result = func(*args, **kwargs)
         if tensors_in(result):
             self.made.append((operator, exact))
+        if changes_nothing(operator, func, args, result):
+            self.idle.append(f"{operator} by {args[1]}")
         return result
+
+
+def changes_nothing(operator: str, func: Callable, args: tuple, result: object) -> bool:
+    """x * 1.0, x + 0: a cast by promotion (of integers, times 1.0) is something, and so is 1 / x."""
+    neutral = _NEUTRAL.get(operator)
+    if neutral is None or len(args) != 2 or isinstance(args[1], bool) or getattr(func, "__name__", "") in _REVERSED:
+        return False
+    given, constant = args
+    tensors = isinstance(given, torch.Tensor) and isinstance(result, torch.Tensor) and given.dtype == result.dtype
+    return tensors and isinstance(constant, int | float) and constant == neutral
+
+
+_NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1}
+_REVERSED = frozenset("__rsub__ __rdiv__ __rtruediv__ __rpow__ rsub".split())
 
 
 @contextlib.contextmanager

@@ -49,7 +49,7 @@ def dry_run_candidate(payload: dict) -> dict:
     finding = _reached_out() or (found if isinstance(found, Finding) else None)
     if finding is None and payload["judge_labels"]:
         finding = labelled.in_calls(found.calls, ops)
-    finding = finding or _random(found) or _unused(found) or _budget(work, limits)
+    finding = finding or _random(found) or _idle(found) or _unused(found) or _budget(work, limits)
     if finding is not None:
         return {"verdict": to_plain(_rejected(payload["candidate_id"], finding, "dry_run", work=work, seconds=seconds))}
     return {
@@ -112,6 +112,10 @@ def _budget(work: Work, limits: Limits) -> Finding | None:
 
 def _random(found: DryRun) -> Finding | None:
     return Finding(Reason.RANDOM_OP, f"forward draws random numbers in eval mode ({found.draws[0]})") if found.draws else None
+
+
+def _idle(found: DryRun) -> Finding | None:
+    return Finding(Reason.REMOVABLE_OP, f"{found.calls.idle[0]} changes nothing") if found.calls.idle else None
 
 
 def _unused(found: DryRun) -> Finding | None:
