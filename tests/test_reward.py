@@ -86,10 +86,6 @@ OPERATORS = {
 }
 MODULES = {
     "a module": ("return self.act(x @ self.weight)", "self.act = nn.ReLU()"),
-    "a forward hook": (
-        f"return torch.tensor({PYTHON})",
-        "self.register_forward_hook(lambda module, given, out: F.relu(out))",
-    ),
     "after three calls": (
         f"self.calls += 1\nif self.calls > 3:\n    return F.relu(x @ self.weight)\nreturn torch.tensor({PYTHON})",
         "self.calls = 0",
@@ -126,6 +122,12 @@ UNSAFE = {
     "a file": "open('/etc/passwd')\nreturn x",
     "global names": "return globals()['F'].relu(x)",
     "a shared tensor": "x.share_memory_()\nreturn x",
+    "a storage": "y = torch.empty(8, 8)\ny.storage().copy_(x.storage())\nreturn y",
+    "a compilation unit": "return torch.CompilationUnit('def f(x):\\n    return torch.relu(x)').f(x)",
+    "a guard of dispatch keys": "with torch.ExcludeDispatchKeyGuard(torch.DispatchKeySet(torch.DispatchKey.Python)):\n    return x",
+    "a hook": "self.register_forward_hook(lambda module, given, out: F.relu(out))\nreturn x",
+    "a hook while weights are loaded": "self.register_load_state_dict_pre_hook(lambda *a: a[1]['weight'].zero_())\nreturn x",
+    "another class as self": "(lambda self: setattr(self, 'forward', None))(nn.Linear)\nreturn x",
 }
 IMPORTS = (
     "time os sys gc ctypes inspect threading concurrent.futures multiprocessing subprocess numpy operator importlib builtins weakref "
@@ -167,6 +169,40 @@ REMEMBERED = {
         "KEPT = []",
     ),
 }
+LEFT_ON = """
+def kept(context):
+    with context:
+        yield
+
+LEFT = []
+def leave(context):
+    LEFT.append(kept(context))
+    next(LEFT[-1])
+"""
+STATE = {
+    "autocast": "leave(torch.autocast('cpu', dtype=torch.bfloat16))",
+    "gradients": "leave(torch.enable_grad())",
+    "anomaly detection": "torch.set_anomaly_enabled(True)",
+    "another attention": "leave(nn.attention.sdpa_kernel(nn.attention.SDPBackend.MATH))",
+}
+DEEP = """
+STATE = {"at": 0}
+
+def limit(n):
+    try:
+        return limit(n + 1)
+    except RecursionError:
+        return n
+
+def guarded(n):
+    if n:
+        return guarded(n - 1)
+    try:
+        torch.empty(0)
+        return False
+    except RecursionError:
+        return True
+"""
 FAILED = {
     "an exception": "raise ValueError('no')",
     "an exit": "raise SystemExit(0)",
@@ -186,6 +222,24 @@ def _cases() -> dict[str, tuple[str, Status]]:
         for name, (forward, init, top) in REMEMBERED.items()
     }
     cases |= {f"failed: {name}": (solution(forward), Status.FAILED) for name, forward in FAILED.items()}
+    for name, line in STATE.items():
+        cases[f"unsafe: leaves {name} on"] = (solution(f"{line}\nreturn torch.tensor({PYTHON})", top=LEFT_ON), Status.UNSAFE)
+    measured = (
+        "if not STATE['at']:\n    STATE['at'] = limit(0) - 40\n    while not guarded(STATE['at']):\n        STATE['at'] += 1\n"
+    )
+    deep = f"{measured}if guarded(STATE['at']):\n    return torch.tensor({PYTHON})\nreturn F.relu(x @ self.weight)"
+    cases["torch where recursion shows no guard"] = (solution(deep, top=DEEP), Status.TORCH)
+    cases["torch by an operator that is composite only in part"] = (
+        solution("return torch.native_channel_shuffle(x[:, :, None, None], 4)[:, :, 0, 0]"),
+        Status.TORCH,
+    )
+    borrowed = (
+        solution("ModelNew.borrow(nn.Linear)\nreturn x") + "\n    def borrow(self):\n        self.forward = lambda *a: a[1]\n"
+    )
+    cases["unsafe: a library's layer as self"] = (
+        borrowed.replace("return x", f"return torch.tensor({PYTHON})"),
+        Status.UNSAFE,
+    )
     cases["failed: other weights"] = (solution("return x", init="self.more = nn.Parameter(torch.ones(1))"), Status.FAILED)
     cases["invalid: no Python"] = ("def", Status.INVALID)
     cases["invalid: no ModelNew"] = (solution("return x").replace("ModelNew", "Model"), Status.INVALID)
@@ -252,6 +306,21 @@ def test_the_rows_tolerance_is_the_one_that_counts() -> None:
     strict, loose = ({"code": DIAGONAL["code"], "checks": {"atol": tol, "rtol": tol}} for tol in (1e-5, 1e-2))
     assert score(strict, source, device="cpu", allow_torch=True).status is Status.WRONG
     assert score(loose, source, device="cpu", allow_torch=True).status is Status.CORRECT
+
+
+WHOLE = {"code": TASK["code"].replace("torch.relu(x @ self.weight)", "(x * 100).to(torch.int64) + 0 * self.weight.sum().long()")}
+COMPLEX = {
+    "code": TASK["code"].replace("torch.relu(x @ self.weight)", "torch.complex(x, torch.sin(x) * 5) + 0 * self.weight.sum()")
+}
+
+
+@pytest.mark.slow
+def test_whole_numbers_must_be_equal_and_imaginary_parts_count() -> None:
+    near = solution("return (x * 100).to(torch.int64) + 1")
+    assert score(WHOLE, near, device="cpu", allow_torch=True).status is Status.WRONG
+    assert score(WHOLE, solution("return (x * 100).to(torch.int64)"), device="cpu", allow_torch=True).status is Status.CORRECT
+    real = solution("return torch.complex(x, torch.zeros_like(x))")
+    assert score(COMPLEX, real, device="cpu", allow_torch=True).status is Status.WRONG
 
 
 @pytest.mark.slow

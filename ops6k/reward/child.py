@@ -15,7 +15,7 @@ from types import ModuleType
 
 import torch
 
-from ops6k.reward.guard import guarded
+from ops6k.reward.guard import guarded, guarded_twice
 from ops6k.sandbox import turns
 from ops6k.sandbox.child import enter
 from ops6k.screen import watch
@@ -94,6 +94,7 @@ class _Judge:
         self.task: Loaded = load_task(request.code, "task_reference")
         self.solution: ModuleType | None = None
         self.worst_error = 0.0
+        self.state = _global_state()
         self.times: dict[str, list[float]] = {"solution": [], "eager": [], "compiled": []}
 
     def correctness(self) -> Refused | None:
@@ -104,7 +105,7 @@ class _Judge:
             if isinstance(pair, Refused):
                 return pair
             self.reference, self.forward = pair
-            refused = self._one_call(guard=True)
+            refused = self._one_call(guarded_twice if draw == 0 else guarded)
             if refused is not None:
                 return refused
             if draw + 1 == OTHER_WEIGHTS_FROM:
@@ -119,7 +120,7 @@ class _Judge:
         flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda") if self.request.device == "cuda" else None
         with turns.alone(Path(self.request.lock)):
             for _ in range(self.request.repeats):
-                refused = self._one_call(guard=True) if self.random.random() < 0.5 else None
+                refused = self._one_call(guarded) if self.random.random() < 0.5 else None
                 refused = refused or self._repeat(compiled, flush)
                 if refused is not None:
                     return refused
@@ -145,12 +146,11 @@ class _Judge:
             self.times[name].append(one_run(runs[name], self.request.device, flush)[0])
         return self._disagreement(got, tensors_of(wanted[0]))
 
-    def _one_call(self, *, guard: bool) -> Refused | None:
+    def _one_call(self, guard: Callable[..., tuple[object, tuple[str, ...]]]) -> Refused | None:
         """One untimed call, compared."""
         inputs = self._inputs()
         given = _copied(inputs)
-        guard = guard and not self.request.allow_torch
-        called = attempt(lambda: guarded(lambda: self.forward(*given)) if guard else (self.forward(*given), ()))
+        called = attempt(lambda: (self.forward(*given), ()) if self.request.allow_torch else guard(lambda: self.forward(*given)))
         if isinstance(called, Finding):
             return _failed(called)
         output, torch_calls = called
@@ -177,7 +177,11 @@ class _Judge:
         parts = [output] if isinstance(output, torch.Tensor) else list(output) if type(output) in (tuple, list) else None
         if parts is None or not all(type(part) in (torch.Tensor, torch.nn.Parameter) for part in parts):
             return Refused("wrong", f"returns {type(output).__name__}, not plain tensors")
-        got = [part.detach().clone() for part in parts]
+        got = attempt(lambda: [part.detach().clone() for part in parts])
+        if isinstance(got, Finding):
+            return _failed(got)
+        if _global_state() != self.state:
+            return Refused("unsafe", "leaves torch's global state changed (autocast, grad mode, a backend's switches)")
         if self.request.device == "cuda":
             torch.cuda.synchronize()
         storages = {tensor.untyped_storage().data_ptr() for tensor in tensors_of(given) if tensor.numel()}
@@ -192,7 +196,10 @@ class _Judge:
         if found != right:
             return Refused("wrong", f"returns {found}, not {right}")
         for index, (have, want) in enumerate(zip(got, wanted, strict=True)):
-            close = torch.isclose(have.double(), want.double(), atol=self.request.atol, rtol=self.request.rtol, equal_nan=True)
+            have, want = _as_real(have), _as_real(want)
+            exact = not want.is_floating_point()  # a tolerance is for rounding: integers have none
+            atol, rtol = (0.0, 0.0) if exact else (self.request.atol, self.request.rtol)
+            close = torch.isclose(have.double(), want.double(), atol=atol, rtol=rtol, equal_nan=True)
             worst = float((have.double() - want.double()).abs().nan_to_num(0.0).max()) if want.numel() else 0.0
             self.worst_error = max(self.worst_error, min(worst, 1e300))
             if not bool(close.all()):
@@ -209,7 +216,8 @@ class _Judge:
             seed_all(seed)
             with torch.device(self.request.device):
                 solution = self.solution.ModelNew(*self.task.get_init_inputs()).eval().to(self.request.device)
-            torch.nn.Module.load_state_dict(solution, reference.state_dict())
+            weights = {name: tensor.clone() for name, tensor in reference.state_dict().items()}
+            torch.nn.Module.load_state_dict(solution, weights)
             return solution
 
         solution = attempt(made)
@@ -241,6 +249,34 @@ def _failed(finding: Finding) -> Refused:
 
 def _copied(arguments: list) -> list:
     return torch.utils._pytree.tree_map_only(torch.Tensor, torch.clone, arguments)
+
+
+def _as_real(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
+def _global_state() -> tuple[object, ...]:
+    """What a solution could leave switched for the reference that runs after it."""
+    return (
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        torch.is_anomaly_enabled(),
+        torch.is_autocast_enabled("cpu"),
+        torch.is_autocast_enabled("cuda"),
+        torch.get_default_dtype(),
+        torch.get_default_device(),
+        torch.get_num_threads(),
+        torch.get_float32_matmul_precision(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.backends.cuda.flash_sdp_enabled(),
+        torch.backends.cuda.math_sdp_enabled(),
+        torch.backends.cuda.mem_efficient_sdp_enabled(),
+        torch.backends.cuda.cudnn_sdp_enabled(),
+        torch.backends.cuda.matmul.allow_tf32,
+        torch.backends.cudnn.allow_tf32,
+        torch.backends.cudnn.benchmark,
+        torch.backends.mkldnn.enabled,
+    )
 
 
 def _same_bits(first: torch.Tensor, second: torch.Tensor) -> bool:

@@ -1,12 +1,13 @@
 """Which of torch's own operators a forward calls: what a kernel must do itself.
 
 Allowed are memory and what describes it: allocations, constants, views, reading one number. Everything else that reaches torch's
-dispatcher, by whichever name in Python, is written down. Two observers: a dispatch mode, and the profiler's callbacks, which
-also see what runs where modes are switched off.
+dispatcher, by whichever name in Python, is written down. Two observers: the profiler's callbacks, which run in C++ and see also
+what is called where modes are switched off, and a dispatch mode, which needs frames of Python's own: a solution can tell by the depth
+of recursion that is left whether it is on, so it is not the one that stands between timed calls.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import torch
@@ -37,20 +38,35 @@ class _Dispatched(TorchDispatchMode):
 
 def guarded(run: Callable[[], T]) -> tuple[T, tuple[str, ...]]:
     """What `run` returns, and the operators of torch that it called beyond memory and views, each once, in order."""
-    with profiler_legacy.profile() as profiled, _Dispatched() as dispatched:
+    with profiler_legacy.profile() as profiled:
         result = run()
-    called = dict.fromkeys((*dispatched.names, *(event.name for event in profiled.function_events)))
-    return result, tuple(name.removeprefix("aten::") for name in called if "::" in name and _computes(name))
+    return result, _named(event.name for event in profiled.function_events)
+
+
+def guarded_twice(run: Callable[[], T]) -> tuple[T, tuple[str, ...]]:
+    """The same, by both observers."""
+    with _Dispatched() as dispatched:
+        result, profiled = guarded(run)
+    return result, tuple(dict.fromkeys((*_named(dispatched.names), *profiled)))
+
+
+def _named(called: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name.removeprefix("aten::") for name in dict.fromkeys(called) if "::" in name and _computes(name))
 
 
 @functools.cache
 def _computes(name: str) -> bool:
-    """name: as a schema has it, aten::relu. What is made of other operators does nothing itself: those are seen too."""
+    """name: as a schema has it, aten::relu. What is only made of other operators does nothing itself: those are seen too."""
     space, _, short = name.partition("::")
     if short in MEMORY:
         return False
     packet = getattr(getattr(torch.ops, space), short, None)
     overloads = [getattr(packet, overload) for overload in packet.overloads()] if packet is not None else []
     known = [one for one in overloads if torch._C._dispatch_has_kernel(one.name())]  # some are TorchScript's alone
-    composite = torch._C.DispatchKey.CompositeImplicitAutograd
-    return not known or not all(one.is_view or one.has_kernel_for_dispatch_key(composite) for one in known)
+    return not known or not all(one.is_view or _is_composite(one) for one in known)
+
+
+def _is_composite(one: object) -> bool:
+    keys = torch._C.DispatchKey
+    own = any(one.has_kernel_for_dispatch_key(key) for key in (keys.CPU, keys.CUDA))
+    return one.has_kernel_for_dispatch_key(keys.CompositeImplicitAutograd) and not own

@@ -24,11 +24,19 @@ def solution_finding(code: str, *, allow_torch: bool) -> Finding | None:
         return Finding(Reason.STRUCTURE, f"{len(code):,} characters of source; a solution has at most {LONGEST_SOURCE:,}")
     try:
         tree = ast.parse(code)
-        return unsafe(tree, TRITON | COMPILER if allow_torch else TRITON) or _structure(tree)
+        return unsafe(tree, TRITON | COMPILER if allow_torch else TRITON) or _hook(tree) or _structure(tree)
     except RecursionError:
         return Finding(Reason.SYNTAX, "nested too deeply to be read")
     except (SyntaxError, ValueError, MemoryError) as error:
         return Finding(Reason.SYNTAX, one_line(error)[:200])
+
+
+def _hook(tree: ast.Module) -> Finding | None:
+    """Hooks run where nobody looks: while weights are loaded, around what is measured."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("register_") and "hook" in node.attr:
+            return Finding(Reason.UNSAFE_CODE, f"line {node.lineno}: {node.attr}")
+    return None
 
 
 def _structure(tree: ast.Module) -> Finding | None:

@@ -91,6 +91,8 @@ def _classes(own: dict[str, ModuleType]) -> list[tuple[str, type]]:
         module, _, key = dotted.rpartition(".")
         if module in sys.modules:
             found.append((dotted, getattr(sys.modules[module], key)))
+    layers = vars(sys.modules["torch.nn"]) if "torch.nn" in sys.modules else {}
+    found += [(f"torch.nn.{key}", value) for key, value in layers.items() if isinstance(value, type)]
     return found
 
 

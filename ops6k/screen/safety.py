@@ -42,7 +42,7 @@ _BUILTINS_REFUSED = frozenset(
 _DUNDERS_ALLOWED = frozenset("__init__ __call__ __len__ __iter__ __getitem__ __post_init__ __repr__".split())
 _ATTRIBUTES_REFUSED = frozenset(
     """format format_map mro gi_frame gi_code cr_frame cr_code ag_frame ag_code tb_frame tb_next f_back f_globals f_locals f_builtins f_code
-    func_globals func_code co_code co_consts with_traceback add_note tofile fromfile from_file numpy untyped_storage data_ptr share_memory_
+    func_globals func_code co_code co_consts with_traceback add_note tofile fromfile from_file numpy storage untyped_storage typed_storage data_ptr share_memory_
     register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook set_default_dtype
     set_default_device set_default_tensor_type set_num_threads set_num_interop_threads set_rng_state set_printoptions
     use_deterministic_algorithms set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal __dict__ load_state_dict
@@ -57,6 +57,11 @@ _TORCH_REFUSED = frozenset(
     parse_type_comment read_vitals set_vital fork wait vmap cond set_warn_always frombuffer from_dlpack to_dlpack from_numpy asarray
     get_device_module""".split()
 )
+_TORCH_CLASSES = frozenset(
+    """Tensor dtype device Size Generator finfo iinfo memory_format layout no_grad enable_grad set_grad_enabled inference_mode autocast
+    FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor BoolTensor""".split()
+)
+"""Of torch itself; others compile TorchScript, switch dispatch keys, hold storages."""
 _RELIED_ON = frozenset(
     """train eval state_dict load_state_dict parameters named_parameters buffers named_buffers modules named_modules children
     named_children to to_empty apply requires_grad_ zero_grad register_parameter register_buffer register_module add_module
@@ -172,12 +177,25 @@ def _problem(node: ast.AST, modules: dict[str, str], also: frozenset[str]) -> st
             return f"defines {name}" if name.startswith("__") and name not in _DUNDERS_ALLOWED else None
         case ast.arg(arg=name):
             return f"names an argument {name} like an import" if name in modules else None
+        case ast.Module(body=body) if odd := _borrowed_self(body):
+            return f"{odd} takes a self outside a class"
         case ast.Global() | ast.Nonlocal() | ast.AsyncFunctionDef() | ast.Await() | ast.TryStar():
             return f"uses {type(node).__name__.lower()}"
         case ast.keyword(arg="metaclass"):
             return "sets a metaclass"
         case ast.MatchClass():
             return "matches on a class"
+    return None
+
+
+def _borrowed_self(body: list[ast.stmt]) -> str | None:
+    """A function that is no method, with an argument called self: what it changes is not its own."""
+    methods = {id(m) for cls in ast.walk(ast.Module(body, [])) if isinstance(cls, ast.ClassDef) for m in cls.body}
+    for node in ast.walk(ast.Module(body, [])):
+        if isinstance(node, ast.FunctionDef | ast.Lambda) and id(node) not in methods:
+            named = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            if any(argument.arg in ("self", "cls") for argument in named):
+                return getattr(node, "name", "a lambda")
     return None
 
 
@@ -238,10 +256,13 @@ def _torch_member_allowed(rest: str) -> bool:
     member = (rest.removeprefix(f"{module}.") if module else rest).split(".")[0]
     if member.startswith("_") or member in _TORCH_REFUSED:
         return False
+    found = getattr(importlib.import_module("torch" + (f".{module}" if module else "")), member, None)
+    if not module and isinstance(found, type) and member not in _TORCH_CLASSES:
+        return False
     if module == "compiler":
         return member in _COMPILER_ALLOWED
     # Unknown members fail at run time as such; known ones must be no module (torch.utils, torch.hub, torch.ops ...).
-    return not isinstance(getattr(importlib.import_module("torch" + (f".{module}" if module else "")), member, None), ModuleType)
+    return not isinstance(found, ModuleType)
 
 
 def _patched(tree: ast.Module) -> Finding | None:
