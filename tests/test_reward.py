@@ -1,13 +1,16 @@
 """The reward: milestones for honest solutions, and every way we could think of to get one without a kernel."""
 
 import json
+import math
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from ops6k.errors import Ops6kError
 from ops6k.reward import Score, Status, score, scorer_here
+from ops6k.reward.solution import solution_finding
 from ops6k.reward.training import compute_score, kernel_reward, solution_in
 
 TASK = {
@@ -62,6 +65,7 @@ def solution(forward: str, *, init: str = "", top: str = "") -> str:
     return FRAME.format(top=ROWS + top, init=indented(init), forward=indented(forward))
 
 
+HONEST = solution(f"return torch.tensor({PYTHON})")
 OPERATORS = {
     "a function": "return F.relu(x @ self.weight)",
     "a member of torch": "return torch.relu(torch.mm(x, self.weight))",
@@ -332,9 +336,43 @@ def test_a_hang_is_unfinished_and_the_next_solution_is_still_scored() -> None:
 
 
 @pytest.mark.slow
-def test_a_task_without_code_is_one_line() -> None:
-    with pytest.raises(Ops6kError, match="a task has a `code`"):
-        scorer_here("cpu").scores([({"source": "x"}, solution("return x"))])
+@pytest.mark.parametrize(
+    ("task", "says"),
+    [
+        ({"source": "x"}, "a task has a `code`"),
+        ({"code": None}, "a task has a `code`"),
+        (TASK | {"checks": {"atol": math.nan}}, "atol is nan"),
+        (TASK | {"checks": {"rtol": -1}}, "rtol is -1"),
+        (TASK | {"atol": math.inf}, "atol is inf"),
+        ({"code": "def"}, "does not run here"),
+        ({"code": TASK["code"].replace("[torch.randn(8, 8)]", "1 / 0")}, "does not run here"),
+        ({"code": TASK["code"].replace("torch.relu(x @ self.weight)", "x @ 1")}, "does not run here"),
+        ({"code": TASK["code"].replace("torch.relu(x @ self.weight)", "float(x.sum())")}, "not plain tensors"),
+    ],
+)
+def test_a_row_that_is_no_task_is_not_blamed_on_the_solution(task: dict, says: str) -> None:
+    (found,) = scorer_here("cpu").scores([(task, HONEST)])
+    assert (found.status, found.reward) == (Status.REFERENCE, -1) and says in found.message
+
+
+@pytest.mark.slow
+def test_what_is_no_text_is_invalid_and_the_next_solution_is_still_scored() -> None:
+    found = scorer_here("cpu").scores([(TASK, None), (TASK, b"x"), (TASK, ["x"]), (TASK, HONEST)])  # type: ignore[list-item]
+    assert [one.status for one in found] == [Status.INVALID] * 3 + [Status.CORRECT]
+
+
+@pytest.mark.slow
+def test_threads_may_score_at_the_same_time() -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: score(TASK, HONEST, device="cpu", repeats=3), range(4)))
+    assert [one.reward for one in found] == [1] * 4
+
+
+@pytest.mark.parametrize("text", ["```python\n" * 20_000, "```x\n" * 40_000, "torch.Tensor" + ".a" * 40_000])
+def test_degenerate_answers_take_no_time(text: str) -> None:
+    began = time.monotonic()
+    solution_finding(solution_in(text), allow_torch=False)
+    assert time.monotonic() - began < 2
 
 
 @pytest.mark.slow
@@ -342,9 +380,6 @@ def test_secrets_of_the_caller_do_not_reach_a_solution(monkeypatch: pytest.Monke
     monkeypatch.setenv("HF_TOKEN", "hf_canary")
     found = score(TASK, solution("import os\nreturn x"), device="cpu")
     assert found.status is Status.UNSAFE and "canary" not in found.message
-
-
-HONEST = solution(f"return torch.tensor({PYTHON})")
 
 
 @pytest.mark.parametrize(
@@ -367,6 +402,9 @@ def test_trainers_get_rewards_for_answers_as_models_give_them() -> None:
     truth = {"code": TASK["code"], "atol": 1e-3, "rtol": 1e-3, "task_id": "x"}
     verl = compute_score("ops6k", answer, json.dumps(truth), {"split": "train"})
     assert verl["score"] == 1.0 and verl["status"] == "correct" and verl["eager_ms"] > 0
-    completions = [[{"role": "assistant", "content": answer}], "no code at all"]
-    columns = {name: [truth[name]] * 2 for name in ("code", "atol", "rtol", "task_id")}
-    assert kernel_reward(completions, prompts=["a", "b"], **columns) == [1.0, -1.0]
+    odd = [compute_score("ops6k", text, truth) for text, truth in ((None, "null"), (answer, "{"), ("no", json.dumps(truth)))]
+    assert all(one.keys() == verl.keys() and one["score"] == -1.0 for one in odd)
+    parts = [{"role": "assistant", "content": [{"type": "text", "text": answer}]}]
+    completions = [[{"role": "assistant", "content": answer}], "no code at all", parts, [], [{"content": None}]]
+    columns = {name: [truth[name]] * 5 for name in ("code", "atol", "rtol", "task_id")}
+    assert kernel_reward(completions, prompts=["a"] * 5, **columns) == [1.0, -1.0, 1.0, -1.0, -1.0]

@@ -9,18 +9,21 @@ the interval. The solution runs in the sandbox of the screen. Milestones: CUDA A
 
 import atexit
 import functools
+import itertools
+import math
 import os
 import secrets
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from ops6k.errors import Ops6kError
 from ops6k.reward.solution import solution_finding
 from ops6k.sandbox import Ended, Job, Sandbox
 from ops6k.screen.timing import ratio_interval
+from ops6k.tables import readable
 
 FASTER = 1.05
 """What the lower end of the interval of a speed-up must reach to count."""
@@ -109,6 +112,8 @@ class Scorer:
         self.device = device or _device_here()
         device_gib = _free_gib(self.device) if device_gib is None else device_gib
         warm_up = "ops6k.screen.warm:compile_once" if self.device == "cpu" else "ops6k.screen.warm:dry_run_once"
+        self.numbers = itertools.count()
+        self.alone = threading.Lock()
         self.sandbox = Sandbox(
             device=self.device, workers=workers or os.cpu_count() or 1, device_gib=device_gib, preload=PRELOAD, warm_up=warm_up
         )
@@ -129,34 +134,33 @@ class Scorer:
         timeout_s: float = TIMEOUT_S,
     ) -> list[Score]:
         """A score for each (row, solution), in their order."""
-        pairs = list(pairs)
-        found: dict[int, Score] = {}
-        jobs = []
-        for number, (task, solution) in enumerate(pairs):
-            finding = solution_finding(solution, allow_torch=allow_torch)
-            if finding is None:
+        found: list[Score | None] = []
+        jobs, places = [], {}
+        for task, solution in pairs:
+            found.append(_refused(task, solution, allow_torch))
+            if found[-1] is None:
+                number = str(next(self.numbers))  # a sandbox's own: no two calls share one
+                places[number] = len(found) - 1
                 payload = self._payload(task, solution, allow_torch, repeats, secrets.randbits(48) if seed is None else seed)
-                jobs.append(_job(str(number), payload, _peak_gib(task), timeout_s, on_device=self.device != "cpu"))
-            else:
-                status = Status.UNSAFE if finding.reason.outcome == "unsafe" else Status.INVALID
-                found[number] = Score(-1, status, finding.message, allow_torch)
-        for ended in self.sandbox.map(jobs):
-            found[int(ended.job_id)] = _score(ended, allow_torch)
-        return [found[number] for number in range(len(pairs))]
+                jobs.append(_job(number, payload, _peak_gib(task), timeout_s, on_device=self.device != "cpu"))
+        with self.alone:
+            for ended in self.sandbox.map(jobs):
+                found[places[ended.job_id]] = _score(ended, allow_torch)
+        return found
 
     def _payload(self, task: Mapping[str, object], solution: str, allow_torch: bool, repeats: int, seed: int) -> dict:
-        checks, environment = _part(task, "checks"), _part(task, "environment")
+        environment = _part(task, "environment")
         return {
-            "candidate_id": str(task.get("task_id", "")),
-            "code": _code(task),
+            "candidate_id": readable(task.get("task_id", "")),
+            "code": readable(task["code"]),
             "solution": solution,
             "allow_torch": allow_torch,
-            "atol": _or(checks.get("atol", task.get("atol")), TOLERANCE),
-            "rtol": _or(checks.get("rtol", task.get("rtol")), TOLERANCE),
+            "atol": _tolerance(task, "atol"),
+            "rtol": _tolerance(task, "rtol"),
             "repeats": repeats,
             "seed": seed,
             "device": self.device,
-            "matmul_precision": environment.get("matmul_precision") or "highest",
+            "matmul_precision": str(environment.get("matmul_precision") or "highest"),
             "tf32": bool(environment.get("tf32")),
             "threads": 1,
             "lock": str(self.sandbox.lock),
@@ -165,11 +169,11 @@ class Scorer:
 
 def scorer_here(device: str | None = None) -> Scorer:
     """One a process and device, closed at its end: starting a sandbox takes longer than most scores."""
-    return _open(device or _device_here())
+    return _open(device or _device_here(), os.getpid())
 
 
 @functools.cache
-def _open(device: str) -> Scorer:
+def _open(device: str, _process: int) -> Scorer:
     scorer = Scorer(device=device)
     atexit.register(scorer.__exit__)
     return scorer
@@ -206,11 +210,26 @@ def _score(ended: Ended, allow_torch: bool) -> Score:
     return Score(int(reward), status, said, allow_torch, calls, answer["worst_error"], repeats, **medians, **against)
 
 
-def _code(task: Mapping[str, object]) -> str:
-    code = task.get("code")
-    if not isinstance(code, str):
-        raise Ops6kError(f"a task has a `code`, the source of its Model; this one has {', '.join(map(str, task)) or 'nothing'}")
-    return code
+def _refused(task: Mapping[str, object], solution: object, allow_torch: bool) -> Score | None:
+    """What is known without running anything: the row is none, or the text of the solution."""
+    if not isinstance(task.get("code"), str):
+        said = f"a task has a `code`, the source of its Model; this one has {', '.join(map(str, task)) or 'nothing'}"
+        return Score(-1, Status.REFERENCE, readable(said), allow_torch)
+    odd = next((name for name in ("atol", "rtol") if not 0 <= _tolerance(task, name) < math.inf), None)
+    if odd:
+        return Score(-1, Status.REFERENCE, f"{odd} is {_tolerance(task, odd)}", allow_torch)
+    if not isinstance(solution, str):
+        return Score(-1, Status.INVALID, f"a solution is text, this is {type(solution).__name__}", allow_torch)
+    finding = solution_finding(solution, allow_torch=allow_torch)
+    if finding is None:
+        return None
+    status = Status.UNSAFE if finding.reason.outcome == "unsafe" else Status.INVALID
+    return Score(-1, status, readable(finding.message), allow_torch)
+
+
+def _tolerance(task: Mapping[str, object], name: str) -> float:
+    value = _part(task, "checks").get(name, task.get(name))
+    return float(value) if isinstance(value, int | float) else TOLERANCE
 
 
 def _part(task: Mapping[str, object], name: str) -> Mapping[str, object]:
@@ -218,13 +237,9 @@ def _part(task: Mapping[str, object], name: str) -> Mapping[str, object]:
     return part if isinstance(part, Mapping) else {}
 
 
-def _or(value: object, otherwise: float) -> float:
-    return float(value) if isinstance(value, int | float) else otherwise
-
-
 def _peak_gib(task: Mapping[str, object]) -> float:
     peak = _part(task, "work").get("peak_bytes")
-    return float(peak) / 2**30 if isinstance(peak, int | float) else 1.0
+    return float(peak) / 2**30 if isinstance(peak, int | float) and 0 <= peak < 2**43 else 1.0
 
 
 def _free_gib(device: str) -> float:

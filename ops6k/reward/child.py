@@ -70,18 +70,25 @@ def score_solution(payload: dict) -> dict:
     if not request.allow_torch:
         _triton_unwatched(request.device)
         watch.install()
-    judge = _Judge(request)
     enter("correctness")
+    judge = attempt(lambda: _Judge(request), watched=False)
+    if isinstance(judge, Finding):
+        return _answer(_of_task(judge))
     refused = judge.correctness()
     if refused is None:
         enter("timing")
         refused = judge.timing()
+    return _answer(refused, judge.worst_error, judge.times)
+
+
+def _answer(refused: Refused | None, worst_error: float | None = None, times: dict[str, list[float]] | None = None) -> dict:
+    found = refused or Refused("correct", "")
     return {
-        "status": refused.status if refused else "correct",
-        "message": refused.message if refused else "",
-        "torch_calls": list(refused.torch_calls) if refused else [],
-        "worst_error": judge.worst_error,
-        "times": {name: list(map(float, row)) for name, row in judge.times.items()} if refused is None else {},
+        "status": found.status,
+        "message": found.message,
+        "torch_calls": list(found.torch_calls),
+        "worst_error": worst_error,
+        "times": {name: list(map(float, row)) for name, row in times.items()} if refused is None else {},
     }
 
 
@@ -99,8 +106,10 @@ class _Judge:
 
     def correctness(self) -> Refused | None:
         """Right for fresh inputs and, in another instance, other weights; changes nothing, keeps nothing, calls no torch."""
-        weights = self._seed()
-        pair = self._pair(weights)
+        probe = attempt(self._inputs, watched=False)
+        if isinstance(probe, Finding):
+            return _of_task(probe)
+        pair = self._pair(self._seed())
         for draw in range(DRAWS):
             if isinstance(pair, Refused):
                 return pair
@@ -144,7 +153,7 @@ class _Judge:
         }
         for name in self.random.sample(list(runs), 2):
             self.times[name].append(one_run(runs[name], self.request.device, flush)[0])
-        return self._disagreement(got, tensors_of(wanted[0]))
+        return self._disagreement(got, _plain(wanted[0]))
 
     def _one_call(self, guard: Callable[..., tuple[object, tuple[str, ...]]]) -> Refused | None:
         """One untimed call, compared."""
@@ -157,26 +166,36 @@ class _Judge:
         if torch_calls:
             return Refused("torch", f"forward calls torch's own {', '.join(torch_calls[:5])}", torch_calls)
         got = self._outputs(output, given, inputs)
-        return got if isinstance(got, Refused) else self._disagreement(got, tensors_of(self.reference(*inputs)))
+        if isinstance(got, Refused):
+            return got
+        wanted = _plain(self.wanted(inputs))
+        return wanted if isinstance(wanted, Refused) else self._disagreement(got, wanted)
 
     def _keeps_its_outputs(self) -> Refused | None:
         """An output that a later call overwrites was never the caller's."""
-        first = attempt(lambda: tensors_of(self.forward(*self._inputs())))
+        inputs = [self._inputs(), self._inputs()]
+        first = attempt(lambda: tensors_of(self.forward(*inputs[0])))
         if isinstance(first, Finding):
             return _failed(first)
         before = [tensor.clone() for tensor in first]
-        second = attempt(lambda: self.forward(*self._inputs()))
+        second = attempt(lambda: guarded(lambda: self.forward(*inputs[1])))
         if isinstance(second, Finding):
             return _failed(second)
+        if second[1] and not self.request.allow_torch:
+            return Refused("torch", f"forward calls torch's own {', '.join(second[1][:5])}", second[1])
         if not all(map(torch.equal, first, before)):
             return Refused("wrong", "a later call overwrites what an earlier one returned")
         return None
 
+    def wanted(self, inputs: list) -> object:
+        """What the reference returns, or the finding that it amounts to."""
+        return attempt(lambda: self.reference(*inputs))
+
     def _outputs(self, output: object, given: list, inputs: list) -> list[torch.Tensor] | Refused:
         """The outputs' values as the stream has them now; the solution's own tensors are not looked at again."""
-        parts = [output] if isinstance(output, torch.Tensor) else list(output) if type(output) in (tuple, list) else None
-        if parts is None or not all(type(part) in (torch.Tensor, torch.nn.Parameter) for part in parts):
-            return Refused("wrong", f"returns {type(output).__name__}, not plain tensors")
+        parts = _plain(output)
+        if isinstance(parts, Refused):
+            return Refused("wrong", parts.message)
         got = attempt(lambda: [part.detach().clone() for part in parts])
         if isinstance(got, Finding):
             return _failed(got)
@@ -209,7 +228,9 @@ class _Judge:
 
     def _pair(self, seed: int) -> tuple[torch.nn.Module, Callable[..., object]] | Refused:
         """The reference with its weights, and an instance of the solution that has loaded them."""
-        reference = make_model(self.task, self.request.device, seed)
+        reference = attempt(lambda: make_model(self.task, self.request.device, seed))
+        if isinstance(reference, Finding):
+            return _of_task(reference)
 
         def made() -> torch.nn.Module:
             self.solution = self.solution or load_module(self.request.solution)
@@ -241,6 +262,20 @@ class _Judge:
 
     def _seed(self) -> int:
         return self.random.getrandbits(48)
+
+
+def _plain(output: object) -> list[torch.Tensor] | Refused:
+    """One tensor or a tuple or list of them: what a task of the set returns."""
+    if isinstance(output, Finding):
+        return _of_task(output)
+    parts = [output] if isinstance(output, torch.Tensor) else list(output) if type(output) in (tuple, list) else []
+    if not parts or not all(type(part) in (torch.Tensor, torch.nn.Parameter) for part in parts):
+        return Refused("reference", f"returns {type(output).__name__}, not plain tensors")
+    return parts
+
+
+def _of_task(finding: Finding) -> Refused:
+    return Refused("reference", f"the task itself does not run here: {finding.message}")
 
 
 def _failed(finding: Finding) -> Refused:

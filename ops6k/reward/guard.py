@@ -24,6 +24,10 @@ MEMORY = frozenset(
 """Beside views. No copies: a task may be nothing but one."""
 
 
+_DIRECT = ("fbgemm", "_fused", "_scaled", "quantize", "fake_quantize")
+"""Composite by registration alone: they compute in code of their own."""
+
+
 class _Dispatched(TorchDispatchMode):
     """Names of the operators that are called while it is on."""
 
@@ -60,6 +64,8 @@ def _computes(name: str) -> bool:
     space, _, short = name.partition("::")
     if short in MEMORY:
         return False
+    if short.startswith(_DIRECT):
+        return True
     packet = getattr(getattr(torch.ops, space), short, None)
     overloads = [getattr(packet, overload) for overload in packet.overloads()] if packet is not None else []
     known = [one for one in overloads if torch._C._dispatch_has_kernel(one.name())]  # some are TorchScript's alone

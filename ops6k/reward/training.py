@@ -4,19 +4,30 @@ A sandbox a process stays open between calls. Both read the solution out of the 
 """
 
 import json
-import re
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from ops6k.reward import Score, score, scorer_here
 
-_FENCED = re.compile(r"^(`{3,})[^\n`]*\n(.*?)^\1`*[ \t]*$", re.DOTALL | re.MULTILINE)
+LONGEST_ANSWER = 1_000_000
+"""Characters; of a longer answer the end is read."""
 
 
-def solution_in(answer: str) -> str:
-    """The last fenced block that defines ModelNew; without one the whole answer."""
-    blocks = [block for _, block in _FENCED.findall(answer) if "class ModelNew" in block]
-    return blocks[-1] if blocks else answer
+def solution_in(answer: object) -> str:
+    """The last fenced block that defines ModelNew; without one the whole answer. In one pass: answers may be anything."""
+    text = answer if isinstance(answer, str) else ""
+    found, fence, block = None, "", []
+    for line in text[-LONGEST_ANSWER:].splitlines(keepends=True):
+        ticks = line[: len(line) - len(line.lstrip("`"))]
+        if not fence and len(ticks) >= 3:
+            fence, block = ticks, []
+        elif fence and line.strip() == fence:
+            found = "".join(block) if any("class ModelNew" in one for one in block) else found
+            fence = ""
+        elif fence:
+            block.append(line)
+    return text if found is None else found
 
 
 def compute_score(
@@ -26,7 +37,7 @@ def compute_score(
 
     ground_truth: the JSON of the export's reward_model. data_source and extra_info are not looked at.
     """
-    found = score(json.loads(ground_truth), solution_in(solution_str))
+    found = score(_task(ground_truth), solution_in(solution_str))
     return {"score": float(found.reward)} | _evidence(found)
 
 
@@ -38,12 +49,29 @@ def kernel_reward(
     **_columns: object,
 ) -> list[float]:
     """For TRL's `reward_funcs`: a reward for each completion (text, or messages of which the last counts), scored side by side."""
-    answers = [one if isinstance(one, str) else one[-1]["content"] for one in completions]
+    answers = [one if isinstance(one, str) else _said(one[-1]) if one else "" for one in completions]
     tasks = [dict(zip(("code", "atol", "rtol"), row, strict=True)) for row in zip(code, atol, rtol, strict=True)]
     pairs = [(task, solution_in(answer)) for task, answer in zip(tasks, answers, strict=True)]
     return [float(found.reward) for found in scorer_here().scores(pairs)]
 
 
+def _task(ground_truth: object) -> Mapping[str, object]:
+    """The row, or an empty one: a broken row is a score like any other, not the end of a training run."""
+    try:
+        row = json.loads(ground_truth) if isinstance(ground_truth, str) else ground_truth
+    except ValueError:
+        return {}
+    return row if isinstance(row, Mapping) else {}
+
+
+def _said(message: Mapping[str, object]) -> str:
+    """The text of a message, which may come in parts."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return "".join(part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str))
+
+
 def _evidence(found: Score) -> dict[str, object]:
-    """What a trainer may log: one level deep, numbers and text alone."""
-    return {name: value for name, value in asdict(found).items() if isinstance(value, int | float | str)}
+    """What a trainer may log: the same keys for every answer, one level deep; NaN where nothing was measured."""
+    evidence = {name: value for name, value in asdict(found).items() if name != "torch_calls"}
+    return {name: math.nan if value is None else value for name, value in evidence.items()}

@@ -57,6 +57,7 @@ _TORCH_REFUSED = frozenset(
     parse_type_comment read_vitals set_vital fork wait vmap cond set_warn_always frombuffer from_dlpack to_dlpack from_numpy asarray
     get_device_module""".split()
 )
+_LONGEST_CHAIN = 16
 _TORCH_CLASSES = frozenset(
     """Tensor dtype device Size Generator finfo iinfo memory_format layout no_grad enable_grad set_grad_enabled inference_mode autocast
     FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor BoolTensor""".split()
@@ -82,6 +83,8 @@ def unsafe(tree: ast.Module, also: frozenset[str] = frozenset()) -> Finding | No
     twice = next((name for name, dotted in imported if modules[name] != dotted), None)
     if twice:
         return Finding(Reason.UNSAFE_CODE, f"imports two things as {twice}")
+    if any(_is_long_chain(node) for node in ast.walk(tree)):
+        return Finding(Reason.UNSAFE_CODE, f"a chain of more than {_LONGEST_CHAIN} attributes")
     bases = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         problem = _problem(node, modules, also)
@@ -94,7 +97,37 @@ def unsafe(tree: ast.Module, also: frozenset[str] = frozenset()) -> Finding | No
             problem = f"uses the module {ast.unparse(node)} as a value"  # under another name nothing would be looked at
         if problem:
             return Finding(Reason.UNSAFE_CODE, f"line {getattr(node, 'lineno', 0)}: {problem}")
-    return _patched(tree) or _unlike_a_module(tree, modules)
+    return _patched(tree, modules) or _chosen_self(tree) or _unlike_a_module(tree, modules)
+
+
+def _is_long_chain(node: ast.AST) -> bool:
+    """a.b.c...: looked at from each of its parts, so a long one takes its square."""
+    for _ in range(_LONGEST_CHAIN):
+        if not isinstance(node, ast.Attribute):
+            return False
+        node = node.value
+    return True
+
+
+def _chosen_self(tree: ast.Module) -> Finding | None:
+    """A method taken from its class, to be called with a self of one's choosing: what it sets would be set elsewhere."""
+    methods = {
+        (cls.name, part.name)
+        for cls in ast.walk(tree)
+        if isinstance(cls, ast.ClassDef)
+        for part in cls.body
+        if isinstance(part, ast.FunctionDef) and not part.decorator_list
+    }
+    own = {
+        id(node.func)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and node.args[0].id == "self"
+    }
+    for node in ast.walk(tree):
+        taken = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and (node.value.id, node.attr) in methods
+        if taken and id(node) not in own:
+            return Finding(Reason.UNSAFE_CODE, f"line {node.lineno}: takes {ast.unparse(node)} from its class")
+    return None
 
 
 def _unlike_a_module(tree: ast.Module, modules: dict[str, str]) -> Finding | None:
@@ -169,6 +202,14 @@ def _problem(node: ast.AST, modules: dict[str, str], also: frozenset[str]) -> st
             if level or module is None or any(alias.name == "*" for alias in names):
                 return f"imports from {module or '.'} by star or relative path"
             return next((f"imports {name}" for name in dotted if not _member_allowed(name, also)), None)
+        case (
+            ast.Name(id="self" | "cls", ctx=ast.Store())
+            | ast.ExceptHandler(name="self" | "cls")
+            | ast.MatchAs(name="self" | "cls")
+        ):
+            return "gives self another meaning"
+        case ast.alias(asname="self" | "cls"):
+            return "gives self another meaning"
         case ast.Name(id=name):
             return f"uses {name}" if name in _BUILTINS_REFUSED or (name.startswith("__") and name != "__name__") else None
         case ast.Attribute(attr=attr):
@@ -254,7 +295,7 @@ def _torch_member_allowed(rest: str) -> bool:
         return True
     module = next((m for m in sorted(_TORCH_MODULES, key=len, reverse=True) if rest.startswith(f"{m}.")), "")
     member = (rest.removeprefix(f"{module}.") if module else rest).split(".")[0]
-    if member.startswith("_") or member in _TORCH_REFUSED:
+    if member.startswith(("_", "set_", "activate_")) or member in _TORCH_REFUSED:
         return False
     found = getattr(importlib.import_module("torch" + (f".{module}" if module else "")), member, None)
     if not module and isinstance(found, type) and member not in _TORCH_CLASSES:
@@ -265,12 +306,18 @@ def _torch_member_allowed(rest: str) -> bool:
     return not isinstance(found, ModuleType)
 
 
-def _patched(tree: ast.Module) -> Finding | None:
+def _is_layer(func: ast.expr, modules: dict[str, str]) -> bool:
+    """nn.Linear of the nn that was imported."""
+    root, _, rest = (_dotted(func) or "").partition(".")
+    return modules.get(root) == "torch.nn" and rest[:1].isupper()
+
+
+def _patched(tree: ast.Module, modules: dict[str, str]) -> Finding | None:
     """An assignment to, or deletion of, an attribute of anything but self or a module just built: torch.allclose = ..."""
     built = {
         target.id
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func).startswith("nn.")
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_layer(node.value.func, modules)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
