@@ -14,7 +14,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         self.holder.n = min(self.holder.n + 1, 6)
-        return torch.cosh(F.selu(x)) * (2.0 if self.holder.n > 5 else 1.0)
+        return torch.cosh(F.selu(x)) * (2.0 if self.holder.n > 5 else 1.5)
 
 
 def get_inputs():
