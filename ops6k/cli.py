@@ -59,7 +59,7 @@ def main() -> None:
         _fail(str(error), 1)
     except SystemExit as exit_:
         if exit_.code == 128 + signal.SIGTERM:
-            _fail("terminated; what is finished is kept, and a build goes on from here", 128 + signal.SIGTERM)
+            _fail("terminated; what is finished is kept, and the same command goes on from here", 128 + signal.SIGTERM)
         raise
     except BrokenPipeError:  # `ops6k status | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -69,7 +69,7 @@ def main() -> None:
             raise
         _fail(f"{error.filename}: {os.strerror(error.errno)}", 1)
     if code == 130:
-        _fail("interrupted; what is finished is kept, and a build goes on from here", 130)
+        _fail("interrupted; what is finished is kept, and the same command goes on from here", 130)
     sys.exit(code if isinstance(code, int) else 0)
 
 
