@@ -120,7 +120,7 @@ def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: 
     Past the deadline no course is begun; those not begun are not yielded. Raises WorkerError where the machine refuses even
     the control task.
     """
-    if not courses:
+    if not courses or (deadline_s is not None and deadline_s <= 0):
         return
     ends = None if deadline_s is None else time.monotonic() + deadline_s
     with opened(target, workers) as sandbox:
