@@ -8,6 +8,9 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 
+TOLERANCE = 1e-2
+"""A verifier's, absolute and relative, where a row recommends none."""
+
 
 class Outcome(StrEnum):
     """The class of a verdict."""

@@ -8,13 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from ops6k.errors import MissingInput, Ops6kError
-from ops6k.records import Task, task_id
+from ops6k.records import TOLERANCE, Task, task_id
 from ops6k.store import from_plain, read_rows
 
 Splits = Mapping[str, Sequence[Task]]
-
-DEFAULT_TOLERANCE = 1e-2
-"""Where a row recommends none: what the screen checks by default."""
 
 _MEASURED = ("timing.eager_ms", "timing.compiled_ms", "work.sol_ms", "checks.output_hash", "environment.device")
 """What every format may speak of; a row without it was not written by `ops6k assemble`."""
@@ -28,7 +25,7 @@ _SHOWN = 4
 def tolerance(task: Task) -> tuple[float, float]:
     """Absolute and relative tolerance that a kernel is held to."""
     atol, rtol = task.checks.atol, task.checks.rtol
-    return DEFAULT_TOLERANCE if atol is None else atol, DEFAULT_TOLERANCE if rtol is None else rtol
+    return TOLERANCE if atol is None else atol, TOLERANCE if rtol is None else rtol
 
 
 def splits_of(source: str) -> dict[str, list[Task]]:

@@ -20,6 +20,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from ops6k.records import TOLERANCE
 from ops6k.reward.solution import solution_finding
 from ops6k.sandbox import Ended, Job, Sandbox
 from ops6k.screen.timing import ratio_interval
@@ -27,8 +28,6 @@ from ops6k.tables import readable
 
 FASTER = 1.05
 """What the lower end of the interval of a speed-up must reach to count."""
-TOLERANCE = 1e-2
-"""Where a row states none: the verifier's."""
 TIMEOUT_S = 180.0
 HOST_GIB, CONTEXT_GIB = 4.0, 1.0
 COPIES = 6.0
