@@ -168,13 +168,35 @@ def test_a_label_of_transformers_needs_a_helper_of_that_name() -> None:
 def test_the_dry_run_counts_a_linear_layer_as_by_hand() -> None:
     found = dry_run_code(TASK, TARGET)
     assert isinstance(found, DryRun)
-    assert found.work.flops == 2 * 64 * 256 * 256 + 64 * 256
+    assert found.work.flops == 2 * 64 * 256 * 256  # matrix products alone
     weights, rows = 256 * 256 + 256, 64 * 256
     # linear reads x, weight and bias and writes y; tanh reads and writes y.
     assert found.work.bytes_moved == 4 * (rows + weights + rows + 2 * rows)
     assert found.work.io_bytes == 4 * (rows + weights + rows)
     assert found.work.peak_bytes == 4 * (rows + weights + 2 * rows)
     assert found.output_shapes == ((64, 256),)
+
+
+@pytest.mark.parametrize(
+    ("call", "flops"),
+    [
+        ("torch.addbmm(x.new_zeros(4, 6), x.view(2, 4, 8), x.view(2, 4, 8).mT[:, :, :3].repeat(1, 1, 2))", 2 * 2 * 4 * 8 * 6),
+        ("x @ x[0]", 2 * 8 * 8),
+        ("torch.addmv(x[0], x, x[0])", 2 * 8 * 8),
+        ("torch.dot(x[0], x[1])[None]", 2 * 8),
+        ("torch.addr(x, x[0], x[1])", 2 * 8 * 8),
+        ("torch.nn.functional.bilinear(x, x, x.view(1, 8, 8).repeat(5, 1, 1))", 2 * 8 * 5 * 8 * 8),
+        ("torch.cdist(x, x, p=1.0)", 3 * 8 * 8 * 8),
+        ("torch.conv_tbc(x.view(4, 2, 8), x.view(2, 8, 4), x[0, :4])", 2 * 3 * 2 * 4 * 2 * 8),
+        ("torch.tanh(x) + x", 0),
+    ],
+)  # fmt: skip
+def test_products_that_torchs_own_table_leaves_out_are_counted(call: str, flops: int) -> None:
+    code = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return " + call
+    code += "\n\ndef get_inputs():\n    return [torch.randn(8, 8)]\n\ndef get_init_inputs():\n    return []\n"
+    found = dry_run_code(code, TARGET)
+    assert isinstance(found, DryRun), found
+    assert found.work.flops == flops
 
 
 def test_two_terabytes_are_counted_without_being_allocated() -> None:

@@ -19,7 +19,7 @@ from ops6k.reward.guard import guarded, guarded_twice
 from ops6k.sandbox import turns
 from ops6k.sandbox.child import enter
 from ops6k.screen import watch
-from ops6k.screen.compare import identical
+from ops6k.screen.compare import disagreement, identical
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import make_inputs, make_model, seed_all, set_precision, tensors_of
 from ops6k.screen.load import Loaded, load_module, load_task
@@ -216,15 +216,12 @@ class _Judge:
         if found != right:
             return Refused("wrong", f"returns {found}, not {right}")
         for index, (have, want) in enumerate(zip(got, wanted, strict=True)):
-            have, want = _as_real(have), _as_real(want)
-            exact = not want.is_floating_point()  # a tolerance is for rounding: integers have none
-            atol, rtol = (0.0, 0.0) if exact else (self.request.atol, self.request.rtol)
-            close = torch.isclose(have.double(), want.double(), atol=atol, rtol=rtol, equal_nan=True)
-            off = (have.double() - want.double()).abs().nan_to_num(0.0)
-            self.worst_error = max(self.worst_error, min(float(off.max()), 1e300)) if off.numel() else self.worst_error
-            if not bool(close.all()):
-                worst = float(off[~close].max())  # of those that are refused: a large value may be off by more and be right
-                said = f"output {index}: {int((~close).sum())} of {close.numel()} elements differ, by up to {worst:.3g}"
+            differs = disagreement(have, want, self.request.atol, self.request.rtol)
+            self.worst_error = max(self.worst_error, min(differs.worst, 1e300))
+            if differs.refused:
+                said = (
+                    f"output {index}: {differs.refused} of {want.numel()} elements differ, by up to {differs.worst_refused:.3g}"
+                )
                 return Refused("wrong", said)
         return None
 
@@ -286,10 +283,6 @@ def _failed(finding: Finding) -> Refused:
 
 def _copied(arguments: list) -> list:
     return torch.utils._pytree.tree_map_only(torch.Tensor, torch.clone, arguments)
-
-
-def _as_real(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
 def _global_state() -> tuple[object, ...]:

@@ -4,6 +4,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 
@@ -21,25 +22,64 @@ def as_tuple(output: object) -> tuple[torch.Tensor, ...]:
     return (output,) if isinstance(output, torch.Tensor) else tuple(output)
 
 
-def beyond(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> torch.Tensor:
-    """Elements of `got` that a verifier with atol = rtol = tolerance would refuse, bool, the shape of both."""
+def beyond(got: torch.Tensor, wanted: torch.Tensor, atol: float, rtol: float) -> torch.Tensor:
+    """Elements of `got` further from `wanted` than atol + rtol * |wanted|, bool, the shape of both. NaN equals NaN."""
     if got.shape != wanted.shape:
         return torch.ones_like(wanted, dtype=torch.bool)
     wide = torch.float64 if wanted.dtype == torch.float64 else torch.float32
     got, wanted = got.to(wide), wanted.to(wide)
     # Few passes over memory, in place: this is what a screen does most.
-    refused = ~((got - wanted).abs_() <= wanted.abs().mul_(tolerance).add_(tolerance))
-    return refused & ~((got == wanted) | (got.isnan() & wanted.isnan())) if bool(refused.any()) else refused
+    far = ~((got - wanted).abs_() <= wanted.abs().mul_(rtol).add_(atol))
+    return far & ~((got == wanted) | (got.isnan() & wanted.isnan())) if bool(far.any()) else far
 
 
 def changed_share(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> float:
-    """Share (0-1) of elements that differ beyond the tolerance. In blocks: float32 copies of both would be the peak."""
+    """Share (0-1) of elements that differ beyond the tolerance, integers too: what the laxest verifier would notice."""
     if got.shape != wanted.shape:
         return 1.0
-    first, second, changed = got.reshape(-1), wanted.reshape(-1), 0
+    changed = sum(int(beyond(*parts, tolerance, tolerance).sum()) for parts in blocks(got, wanted))
+    return changed / max(wanted.numel(), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """How one output differs from the one wanted, to a verifier."""
+
+    refused: int
+    """Elements that it does not take."""
+    worst_refused: float
+    """Largest difference among them; a difference that is not a number counts as 0, here and below."""
+    worst: float
+    """Largest difference of all."""
+
+
+def disagreement(got: torch.Tensor, wanted: torch.Tensor, atol: float, rtol: float) -> Disagreement:
+    """The verifier's rule, one for screen, reward and measuring: every element within the tolerance, integers and booleans equal
+    (a tolerance is for rounding). Shapes and dtypes are the caller's to compare."""
+    got, wanted = got.detach(), wanted.detach()
+    if wanted.is_complex():
+        got, wanted = torch.view_as_real(got), torch.view_as_real(wanted)
+    refused, worst_refused, worst = 0, 0.0, 0.0
+    for have, want in blocks(got, wanted):
+        far = refused_of(have, want, atol, rtol)
+        off = (have.double() - want.double()).abs_().nan_to_num_(0.0)
+        worst = max(worst, float(off.max()))
+        if bool(far.any()):
+            refused += int(far.sum())
+            worst_refused = max(worst_refused, float(off[far].max()))
+    return Disagreement(refused, worst_refused, worst)
+
+
+def refused_of(got: torch.Tensor, wanted: torch.Tensor, atol: float, rtol: float) -> torch.Tensor:
+    """Elements of `got` that a verifier does not take, bool, the shape of both."""
+    return beyond(got, wanted, atol, rtol) if wanted.is_floating_point() else got != wanted
+
+
+def blocks(first: torch.Tensor, second: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Both flat, a part at a time: wide copies of all of them would be the peak of memory."""
+    first, second = first.reshape(-1), second.reshape(-1)
     for start in range(0, second.numel(), BLOCK):
-        changed += int(beyond(first[start : start + BLOCK], second[start : start + BLOCK], tolerance).sum())
-    return changed / max(second.numel(), 1)
+        yield first[start : start + BLOCK], second[start : start + BLOCK]
 
 
 def identical(first: tuple[torch.Tensor, ...], second: tuple[torch.Tensor, ...]) -> bool:
@@ -47,7 +87,7 @@ def identical(first: tuple[torch.Tensor, ...], second: tuple[torch.Tensor, ...])
     return all(
         a.shape == b.shape
         and a.dtype == b.dtype
-        and (torch.equal(a, b) or all(bool(((x == y) | ((x != x) & (y != y))).all()) for x, y in _blocks(a, b)))
+        and (torch.equal(a, b) or all(bool(((x == y) | ((x != x) & (y != y))).all()) for x, y in blocks(a, b)))
         for a, b in zip(first, second, strict=True)
     )
 
@@ -59,17 +99,11 @@ def tightly_equal(first: tuple[torch.Tensor, ...], second: tuple[torch.Tensor, .
             return False
         if a.numel() == 0 or torch.equal(a, b):
             continue
-        scale = max(*(float(x.abs().max()) for x, _ in _blocks(a, b)), 1e-6)
-        worst = max(float((x.double() - y.double()).abs().max()) for x, y in _blocks(a, b))
+        scale = max(*(float(x.abs().max()) for x, _ in blocks(a, b)), 1e-6)
+        worst = max(float((x.double() - y.double()).abs().max()) for x, y in blocks(a, b))
         if not worst <= TIGHT.get(a.dtype, 0.0) * scale:
             return False
     return True
-
-
-def _blocks(a: torch.Tensor, b: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    first, second = a.reshape(-1), b.reshape(-1)
-    for start in range(0, first.numel(), BLOCK):
-        yield first[start : start + BLOCK], second[start : start + BLOCK]
 
 
 def part_of(x: torch.Tensor) -> torch.Tensor:

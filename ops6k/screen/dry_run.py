@@ -19,11 +19,11 @@ from torch.fx import Graph, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._pytree import tree_leaves, tree_map_only
-from torch.utils.flop_counter import flop_registry
 
 from ops6k.records import Reason, Work
 from ops6k.screen.calls import Watch, on
 from ops6k.screen.finding import Finding, attempt
+from ops6k.screen.flops import matrix_flops
 from ops6k.screen.load import Loaded, load_task
 from ops6k.screen.state import difference, remembered
 from ops6k.target import TIERS_GIB, Target
@@ -285,11 +285,8 @@ def _moved_bytes(node: Node) -> int:
 
 
 def _flops(node: Node) -> int:
-    count = flop_registry.get(node.target.overloadpacket)
-    values = [tree_map_only(Node, lambda n: n.meta.get("val"), part) for part in (node.args, node.kwargs)]
-    if count is not None:
-        return int(count(*values[0], **values[1], out_val=node.meta.get("val")))
-    return sum(math.prod(map(int, tensor.shape)) for tensor in _results(node))
+    args, kwargs = (tree_map_only(Node, lambda n: n.meta.get("val"), part) for part in (node.args, node.kwargs))
+    return matrix_flops(node.target, args, kwargs, node.meta.get("val"))
 
 
 def _dtype(node: Node) -> str:
@@ -298,9 +295,7 @@ def _dtype(node: Node) -> str:
 
 
 def _arithmetic_s(node: Node, target: Target) -> float:
-    """Elementwise arithmetic never binds; only counted operators have a rate."""
-    rated = node.target.overloadpacket in flop_registry
-    return _flops(node) / target.rate(_dtype(node)) if rated else 0.0
+    return _flops(node) / target.rate(_dtype(node))
 
 
 def _terms(graph: Graph, target: Target) -> dict[str, float]:

@@ -13,6 +13,7 @@ import torch
 
 from ops6k.sandbox import turns
 from ops6k.sandbox.child import enter
+from ops6k.screen.compare import disagreement
 from ops6k.screen.finding import Finding, attempt
 from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model, set_precision, tensors_of
 from ops6k.screen.judge import environment
@@ -124,12 +125,10 @@ def _disagreement(got: list[torch.Tensor], wanted: list[torch.Tensor], request: 
     if found != right:
         return Failure("wrong", f"returns {found}, not {right}")
     for index, (found, right) in enumerate(zip(got, wanted, strict=True)):
-        close = torch.isclose(found.double(), right.double(), atol=request.atol, rtol=request.rtol, equal_nan=True)
-        if not close.all():
-            worst = (found.double() - right.double()).abs().max().item()
-            return Failure(
-                "wrong", f"output {index}: {1 - close.double().mean().item():.2%} of the elements differ, by up to {worst:.3g}"
-            )
+        differs = disagreement(found, right, request.atol, request.rtol)
+        if differs.refused:
+            share = differs.refused / right.numel()
+            return Failure("wrong", f"output {index}: {share:.2%} of the elements differ, by up to {differs.worst_refused:.3g}")
     return None
 
 

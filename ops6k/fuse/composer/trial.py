@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
-from torch.utils.flop_counter import flop_registry
 
 from ops6k.fuse.composer.graph import Graph, Input, Launch, Member, Size, Step, Value
 from ops6k.fuse.composer.inputs import expression
+from ops6k.screen.flops import matrix_flops
 
 TOLERANCE = 1e-2
 """The verifier's atol and rtol: what moves less is not seen."""
@@ -129,8 +129,7 @@ class Launches(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         if not func.is_view:
             tensors = [leaf for leaf in tree_leaves((args, kwargs, result)) if isinstance(leaf, torch.Tensor)]
-            count = flop_registry.get(func._overloadpacket)
-            flops = count(*args, **(kwargs or {}), out_val=result) if count else 0
+            flops = matrix_flops(func, args, kwargs or {}, result)
             self.made.append(Launch(func._schema.name.split("::")[1], sum(t.numel() * t.element_size() for t in tensors), flops))
         return result
 
