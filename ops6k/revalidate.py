@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from ops6k.assemble import schema
+from ops6k.assemble.card import measured_anew
 from ops6k.assemble.tasks import ROW_GROUP_ROWS, validation_of
 from ops6k.errors import MissingInput
 from ops6k.judge import rules_on
@@ -69,7 +70,7 @@ def revalidate(
         raise MissingInput(f"{missing} rows were not screened before the deadline; run it again to go on, nothing is written yet")
     found = _Found(shards, environment(rules.target))
     new = {name: [found.row(task) for task in tasks] for name, tasks in splits.items()}
-    _write(source, out, new)
+    _write(source, out, new, params)
     return _counted([task for tasks in new.values() for task in tasks], {t.task_id for ts in splits.values() for t in ts})
 
 
@@ -127,7 +128,7 @@ def _counted(tasks: Sequence[Task], before: set[str]) -> Revalidated:
     return Revalidated(last[0].device, last[0].torch, len(tasks), passed, fitted, dict(reasons.most_common()))
 
 
-def _write(source: Path, out: Path, splits: Mapping[str, Sequence[Task]]) -> None:
+def _write(source: Path, out: Path, splits: Mapping[str, Sequence[Task]], params: Params) -> None:
     with whole_folder(out) as folder:
         shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
         for file in (folder / "data").glob("*.parquet"):
@@ -136,11 +137,12 @@ def _write(source: Path, out: Path, splits: Mapping[str, Sequence[Task]]) -> Non
             write_rows(folder / "data" / f"{name}.parquet", tasks, Task, row_group_rows=ROW_GROUP_ROWS)
         card = folder / "README.md"
         if card.exists():
-            card.write_text(_card(card.read_text(encoding="utf-8"), folder, splits), encoding="utf-8")
+            text = measured_anew(card.read_text(encoding="utf-8"), folder, splits, params)
+            card.write_text(_card(text, folder, splits), encoding="utf-8")
 
 
 def _card(text: str, folder: Path, splits: Mapping[str, Sequence[Task]]) -> str:
-    """The card with sizes and fields as they are now, and a table of where the rows passed."""
+    """The card with its metadata as the files are now, and a table of where the rows passed."""
     parts = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, re.DOTALL)
     tree = yaml_tree(parts[1], folder / "README.md") if parts else None
     if not isinstance(tree, dict):
@@ -166,7 +168,10 @@ def _section(tasks: Sequence[Task]) -> Iterator[str]:
     seen = Counter((one.device, one.torch, str(one.outcome)) for task in tasks for one in task.validations)
     yield HEADING
     yield ""
-    yield "Figures and composition above are of the first screening. Evidence columns are of the last machine on which a row passed; `validations` has all."
+    yield (
+        "Evidence columns, times and figures are of the last machine on which a row passed; `validations` has all. How the set was made, "
+        "its composition and its neighbours in the benchmarks are told above as at its first screening."
+    )
     yield ""
     yield "| device | torch | outcome | rows |"
     yield "|---|---|---|---|"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from ops6k.assemble.split import SPLITS
 from ops6k.errors import MissingInput, Ops6kError
 from ops6k.records import TOLERANCE, Task, task_id
 from ops6k.store import from_plain, read_rows
@@ -72,9 +73,15 @@ def _folder(folder: Path) -> dict[str, list[Task]]:
     if not files:
         raise MissingInput(f"{folder}: no data/*.parquet in it; `ops6k assemble` makes a data set")
     splits: dict[str, list[Task]] = {}
-    for path in files:
+    for path in sorted(files, key=_place):
         splits.setdefault(_split_name(path), []).extend(_file(path))
     return splits
+
+
+def _place(path: Path) -> tuple[int, str]:
+    """train, validation, test, then others, as a reader expects them."""
+    name = _split_name(path)
+    return SPLITS.index(name) if name in SPLITS else len(SPLITS), path.name
 
 
 def _split_name(path: Path) -> str:

@@ -10,6 +10,7 @@ from dedup_tasks import framed
 
 from ops6k import params as parameters
 from ops6k.assemble import run
+from ops6k.assemble.card import measured_anew
 from ops6k.errors import MissingInput
 from ops6k.records import Candidate, Outcome, Reason, Task, candidate_id, task_id
 from ops6k.revalidate import HEADING, Revalidated, revalidate
@@ -86,6 +87,9 @@ def test_the_new_version_loads_with_every_config_and_its_card_says_where(again: 
     }
     assert len(load_dataset(str(new), "funnel")["train"]) == 3
     card = (new / "README.md").read_text(encoding="utf-8")
+    times = card.partition("## Time and headroom")[2].partition("\n## ")[0]
+    here = rows(new)["torch.kthvalue"].environment.torch
+    assert f"torch {here}" in times and "torch 2.99" in times  # of the row that did not pass here
     assert card.count(HEADING) == 1 and "| cpu | " in card and "| another GPU | 2.99 | accepted | 3 |" in card
 
 
@@ -97,7 +101,13 @@ def test_once_more_on_the_same_machine_adds_nothing_and_screens_nothing(
     monkeypatch.setattr("ops6k.screen.shards.judged", None)
     assert revalidate(new, tmp_path / "newer", PARAMS, new.parent / "work", device="cpu") == found
     assert rows(tmp_path / "newer") == rows(new)
-    assert (tmp_path / "newer" / "README.md").read_text(encoding="utf-8").count(HEADING) == 1
+    assert (tmp_path / "newer" / "README.md").read_text(encoding="utf-8") == (new / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_card_without_the_marks_is_one_line(dataset: Path, tmp_path: Path) -> None:
+    rows_of = {"train": list(rows(dataset).values())}
+    with pytest.raises(MissingInput, match="measured: banner"):
+        measured_anew("# A card\n", tmp_path, rows_of, PARAMS)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ops6k
 from ops6k.assemble import figures, schema
@@ -10,11 +11,16 @@ from ops6k.assemble.facts import benchmarks, device_of, facts
 from ops6k.assemble.funnel import FunnelRow
 from ops6k.assemble.join import Story
 from ops6k.assemble.select import Selection
+from ops6k.errors import MissingInput
 from ops6k.params import Params
 from ops6k.records import Operator, Report, Task
 
+if TYPE_CHECKING:
+    import jinja2
+
 LICENCE_ID = "cc-by-4.0"
 FUNNEL_FILE, OPERATORS_FILE = "funnel/funnel.parquet", "operators/operators.parquet"
+_END = "<!-- end measured -->"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -89,32 +95,68 @@ def _info(folder: Path, name: str, record: type, files: Mapping[str, tuple[str, 
 
 def body(tasks: Mapping[str, Sequence[Task]], origin: Origin) -> str:
     """The card's text in Markdown."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     rows = [task for part in tasks.values() for task in part]
     known = facts(rows)
+    return (
+        _templates()
+        .get_template("card.md.j2")
+        .render(
+            facts=known,
+            splits={name: len(part) for name, part in tasks.items()},
+            counts=origin.counts,
+            quotas=origin.selection.quotas,
+            params=origin.params,
+            made=len(origin.stories),
+            benchmarks=benchmarks(origin.stories, origin.selection.stories),
+            compared=origin.compared or [f"compared with {Path(index).stem}" for index in origin.params.dedup.benchmarks],
+            libraries=_libraries(origin.operators),
+            tables={
+                "default": schema.documented(Task),
+                "funnel": schema.documented(FunnelRow),
+                "operators": schema.documented(Operator),
+            },
+            composed_only=known.composed == known.rows,
+            version=ops6k.__version__,
+        )
+    )
+
+
+def measured_anew(text: str, folder: Path, tasks: Mapping[str, Sequence[Task]], params: Params) -> str:
+    """The card's text with what it says of times and machines as the rows have it now; their figures are drawn anew.
+
+    Raises MissingInput for a card without the marks.
+    """
+    rows = [task for part in tasks.values() for task in part]
+    _write_measured_figures(folder / "figures", rows, params)
+    parts = _templates().get_template("measured.md.j2").make_module({"facts": facts(rows), "params": params})
+    for name in ("banner", "times", "limits", "torch"):
+        before, mark, rest = text.partition(_mark(name))
+        _, end, after = rest.partition(_END)
+        if not (mark and end):
+            raise MissingInput(
+                f"{folder.name}/README.md: no {_mark(name)} in it: a card of another version of Ops6K, or one edited by hand"
+            )
+        text = before + _marked(getattr(parts, name)(), name) + after
+    return text
+
+
+def _templates() -> "jinja2.Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     loader = Environment(
         loader=PackageLoader("ops6k", "assemble"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    loader.filters |= {"percent": percent, "figure": figure, "cell": cell, "device": device_of}
-    return loader.get_template("card.md.j2").render(
-        facts=known,
-        splits={name: len(part) for name, part in tasks.items()},
-        counts=origin.counts,
-        quotas=origin.selection.quotas,
-        params=origin.params,
-        made=len(origin.stories),
-        benchmarks=benchmarks(origin.stories, origin.selection.stories),
-        compared=origin.compared or [f"compared with {Path(index).stem}" for index in origin.params.dedup.benchmarks],
-        libraries=_libraries(origin.operators),
-        tables={
-            "default": schema.documented(Task),
-            "funnel": schema.documented(FunnelRow),
-            "operators": schema.documented(Operator),
-        },
-        composed_only=known.composed == known.rows,
-        version=ops6k.__version__,
-    )
+    loader.filters |= {"percent": percent, "figure": figure, "cell": cell, "device": device_of, "marked": _marked}
+    return loader
+
+
+def _marked(text: str, name: str) -> str:
+    """Between marks that a reader does not see; `measured_anew` finds the text by them."""
+    return f"{_mark(name)}\n{text.strip()}\n{_END}"
+
+
+def _mark(name: str) -> str:
+    return f"<!-- measured: {name} -->"
 
 
 def _libraries(operators: Sequence[Operator]) -> list[tuple[str, str, int, int]]:
@@ -142,10 +184,13 @@ def cell(text: str) -> str:
 
 
 def _write_figures(folder: Path, rows: Sequence[Task], origin: Origin) -> None:
-    window = dict(zip(("window", ""), origin.params.screen.window_ms, strict=False))
-    headroom = [t.timing.eager_ms / t.work.sol_ms for t in rows if t.work.sol_ms > 0]
     figures.png(figures.funnel(origin.counts), folder / "funnel.png")
-    figures.png(
-        figures.histogram([t.timing.eager_ms for t in rows], "eager device time, ms", marks=window), folder / "timing.png"
-    )
+    _write_measured_figures(folder, rows, origin.params)
+
+
+def _write_measured_figures(folder: Path, rows: Sequence[Task], params: Params) -> None:
+    window = dict(zip(("window", ""), params.screen.window_ms, strict=False))
+    headroom = [t.timing.eager_ms / t.work.sol_ms for t in rows if t.work.sol_ms > 0]
+    eager_ms = [t.timing.eager_ms for t in rows]
+    figures.png(figures.histogram(eager_ms, "eager device time, ms", marks=window), folder / "timing.png")
     figures.png(figures.histogram(headroom, "eager time over fused lower bound", marks={"1": 1.0}), folder / "headroom.png")

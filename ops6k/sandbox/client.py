@@ -13,10 +13,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ops6k.errors import WorkerError
+from ops6k.sandbox import kept as warmth
 from ops6k.sandbox.admission import Admission
 from ops6k.sandbox.lines import IMPORT
 from ops6k.sandbox.turns import gate_of
 
+_CACHES = ("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+"""Where the server's warm-up writes: a compiler's precompiled headers are large, and its children read them."""
 ALLOWED_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "VIRTUAL_ENV")
 """All that a child inherits. Tokens, keys and the rest of the environment never reach it."""
 
@@ -89,23 +92,24 @@ class Sandbox:
             "show": [str(path.resolve()) for path in show],
             "caller": os.getpid(),
         }
+        own = self.folder / "server"
+        own.mkdir(mode=0o755)
+        kept = warmth.folder_of(warm_up, device) if warm_up else None
+        if kept is not None:
+            warmth.give(kept, own)
         self._server = subprocess.Popen(
             [sys.executable, "-m", "ops6k.sandbox.server", json.dumps(settings)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=(self.folder / "server.err").open("wb"),
-            env=_environment(device) | self._server_folders(),
+            env=_environment(device) | dict.fromkeys(_CACHES, str(own)),
             cwd=self.folder,
             start_new_session=True,
         )
         self.jail_refused: str = json.loads(self._line())["jail"]
         """Why children run without a jail; empty where they have one."""
-
-    def _server_folders(self) -> dict[str, str]:
-        """Where the server's warm-up writes: a compiler's precompiled headers are large, and its children read them."""
-        own = self.folder / "server"
-        own.mkdir(mode=0o755)
-        return {name: str(own) for name in ("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")}
+        if kept is not None:  # it has said that it is ready, and has had no child yet
+            warmth.keep(own, kept)
 
     def __enter__(self) -> "Sandbox":
         return self
