@@ -108,7 +108,7 @@ class LlmParams:
 class FuseParams:
     source: typing.Literal["composer", "llm"] = "composer"
     candidates: Count = 12000
-    target_ms: tuple[Positive, ...] = (1.2, 15.0)
+    target_ms: tuple[Positive, ...] = (1.2, 8.0)
     """Predicted eager times are spread over this range."""
     llm: LlmParams = field(default_factory=LlmParams)
 

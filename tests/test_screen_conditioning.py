@@ -50,7 +50,7 @@ def fitted(body: str, *, kind: str = "", rows: int = 4096) -> tuple[Bench, Findi
         "torch.relu(self.fc(x)) + self.norm(x)",
         "nn.functional.hardshrink(x, 0.5)",  # a jump, but of a number that every kernel has to the last bit
         "torch.sign(x)",
-        "torch.trunc(x.relu() * 4)",  # one rounding, the same by IEEE 754
+        "torch.trunc(x.relu() * 0.3)",  # one rounding, the same by IEEE 754
         "torch.acos(torch.clamp(x, -1, 1))",  # moved a little more, it would be no number
         "torch.fft.rfft(self.fc(x), norm='ortho').abs()",
         "torch.exp(self.fc(x)).cumsum(-1)",
