@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -177,6 +178,33 @@ def test_a_commit_whose_reply_was_lost_is_found_done(server: HubServer, params: 
     publish(params, data, what="agent", to="lab")
     assert not server.lost
     assert len(server.repos["model", "lab/ops6k-agent"].commits) == 3
+
+
+@pytest.mark.parametrize("where", ["PUT /lfs/upload/", "/commit/", "/lfs/objects/batch"])
+def test_a_connection_cut_in_mid_upload_is_made_anew_and_the_commit_is_whole(
+    server: HubServer, params: Params, data: Path, where: str
+) -> None:
+    server.cut.append(where)
+    publish(params, data, what="dataset", to="lab")
+    assert not server.cut
+    (_, files) = server.repos["dataset", "lab/ops6k"].commits[-1]
+    assert len(server.repos["dataset", "lab/ops6k"].commits) == 2
+    here = {
+        path.relative_to(data / "dataset").as_posix(): path.read_bytes()
+        for path in (data / "dataset").rglob("*")
+        if path.is_file()
+    }
+    assert {name: content for name, content in files.items() if name in here} == here
+
+
+def test_a_connection_that_is_cut_every_time_is_one_clear_line_and_no_commit(
+    server: HubServer, params: Params, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)  # the library's own pauses add up to 23 s
+    server.cut.extend(["PUT /lfs/upload/"] * 100)
+    with pytest.raises(HubError, match=r"^lab/ops6k: Error while uploading [^\n]+ the Hub cannot be reached: [^\n]+$"):
+        publish(params, data, what="dataset", to="lab")
+    assert len(server.repos["dataset", "lab/ops6k"].commits) == 1  # the Hub's own first one
 
 
 def test_a_hub_that_keeps_failing_is_one_clear_line(server: HubServer, params: Params, data: Path) -> None:

@@ -169,6 +169,12 @@ def _steadily(repository: str, step: Callable[[], T]) -> T:
             if pause_s is None or (status is not None and status not in _BUSY):
                 raise HubError(f"{repository}: {_why(error, status)}") from None
             time.sleep(pause_s)
+        except RuntimeError as error:  # a file's upload, which the library has repeated itself
+            cause = error.__cause__
+            if not isinstance(cause, HTTPError | OSError):
+                raise
+            status = getattr(getattr(cause, "response", None), "status_code", None)
+            raise HubError(f"{repository}: {' '.join(str(error).split())} {_why(cause, status)}") from None
         except ValueError as error:  # the Hub's own check of the card, and malformed names
             raise HubError(f"{repository}: {' '.join(str(error).split())}") from None
     raise AssertionError("the last try returns or raises")

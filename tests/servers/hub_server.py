@@ -8,6 +8,8 @@ import base64
 import hashlib
 import json
 import re
+import socket
+import struct
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -44,7 +46,8 @@ class Repo:
 class HubServer(ThreadingHTTPServer):
     """faults: (substring of `METHOD /path`, status) pairs; the first request that a pair matches is answered so, once.
 
-    lost: substrings; the first request that one matches is carried out, but its reply is a 502.
+    lost: substrings; the first request that one matches is carried out, but its reply is a 502. cut: likewise, but half of its body
+    is read and the connection is reset.
     """
 
     daemon_threads = True
@@ -55,6 +58,7 @@ class HubServer(ThreadingHTTPServer):
         self.blobs: dict[str, bytes] = {}
         self.faults: deque[tuple[str, int]] = deque()
         self.lost: deque[str] = deque()
+        self.cut: deque[str] = deque()
         self.log: list[str] = []
         self.unknown: list[str] = []
         """Requests that no route answers."""
@@ -119,6 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(urlsplit(self.path).path)
         line = f"{method} {path}"
         self.server.log.append(line)
+        if self.server.cut and self.server.cut[0] in line:
+            self.server.cut.popleft()
+            return self._cut()
         body = self._body()
         for fault in list(self.server.faults):
             if fault[0] in line:
@@ -143,6 +150,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.rfile.readline()
         self.rfile.readline()
         return whole
+
+    def _cut(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0) // 2)
+        # Closed without waiting for what is still on its way: the client sees a reset, in the middle of its upload.
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
 
     def _json(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
         self._send(status, json.dumps(value).encode(), {"Content-Type": "application/json", **(headers or {})})
