@@ -5,13 +5,16 @@ import math
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from ops6k.reward import Score, Status, score, scorer_here
+from ops6k.records import Reason
+from ops6k.reward import Score, Status, child, score, scorer_here
 from ops6k.reward.solution import solution_finding
 from ops6k.reward.training import compute_score, kernel_reward, solution_in
+from ops6k.screen.finding import Finding
 
 TASK = {
     "code": """
@@ -248,6 +251,8 @@ def _cases() -> dict[str, tuple[str, Status]]:
     cases["invalid: no Python"] = ("def", Status.INVALID)
     cases["invalid: no ModelNew"] = (solution("return x").replace("ModelNew", "Model"), Status.INVALID)
     cases["invalid: two of them"] = (solution("return x") * 2, Status.INVALID)
+    if find_spec("triton") is None:
+        cases["unfinished: a Triton kernel without triton"] = (solution("return x", top="import triton"), Status.UNFINISHED)
     cases["honest: in Python"] = (solution(f"return torch.tensor({PYTHON})"), Status.CORRECT)
     cases["honest: remembers by identity, which never comes again"] = (
         solution(
@@ -275,6 +280,28 @@ def test_a_solution_gets_the_status_that_it_deserves(scored: Mapping[str, Score]
     found, (_, status) = scored[name], CASES[name]
     assert (found.status, found.message and found.status) == (status, status), found.message
     assert found.reward == (1 if status is Status.CORRECT else -1)
+
+
+NO_MODULE, NO_DRIVER = "ModuleNotFoundError: No module named 'triton'", "RuntimeError: 0 active drivers ([])"
+
+
+@pytest.mark.parametrize(
+    ("raised", "triton", "gpu", "status", "says"),
+    [
+        (NO_MODULE, False, False, "unfinished", "triton is not installed here"),
+        (NO_DRIVER, True, False, "unfinished", "triton finds no GPU here"),
+        (NO_MODULE, True, True, "failed", "No module"),  # whoever raises these where nothing is missing fails
+        (NO_DRIVER, True, True, "failed", "0 active"),
+        ("ModuleNotFoundError: No module named 'triton.language.wrong'", True, False, "failed", "wrong"),
+    ],
+)
+def test_a_machine_without_triton_or_gpu_is_not_the_solutions_fault(
+    monkeypatch: pytest.MonkeyPatch, raised: str, triton: bool, gpu: bool, status: str, says: str
+) -> None:
+    monkeypatch.setattr(child, "find_spec", lambda _: object() if triton else None)
+    monkeypatch.setattr(child.torch.cuda, "is_available", lambda: gpu)
+    refused = child._failed(Finding(Reason.RUNTIME, raised))
+    assert refused.status == status and says in refused.message
 
 
 @pytest.mark.slow

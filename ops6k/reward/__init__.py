@@ -50,7 +50,7 @@ class Status(StrEnum):
     INVALID = "invalid"
     """No Python, or no ModelNew."""
     UNFINISHED = "unfinished"
-    """Out of time or memory: may pass on a larger machine."""
+    """Out of time or memory, or a Triton kernel where there is no triton or no GPU: may pass on another machine."""
     REFERENCE = "reference"
     """The task itself does not run here."""
 

@@ -10,6 +10,7 @@ import functools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -278,7 +279,18 @@ def _of_task(finding: Finding) -> Refused:
 
 
 def _failed(finding: Finding) -> Refused:
+    if lacking := _lacking(finding.message):
+        return Refused("unfinished", f"{lacking}, which is no fault of the solution ({finding.message})")
     return Refused("unfinished" if finding.reason.outcome == "unfinished" else "failed", finding.message)
+
+
+def _lacking(message: str) -> str:
+    """What this machine lacks to run a Triton kernel, where that is what Python or triton says; else empty."""
+    if "No module named 'triton'" in message and find_spec("triton") is None:
+        return "triton is not installed here"
+    if "0 active drivers" in message and not torch.cuda.is_available():
+        return "triton finds no GPU here"
+    return ""
 
 
 def _copied(arguments: list) -> list:
