@@ -324,7 +324,7 @@ DIAGONAL = {
 def test_a_rewrite_is_rewarded_where_torch_is_allowed_and_only_there() -> None:
     source = solution("return self.weight[:, None] * x").replace("torch.randn(width, width)", "torch.randn(width)")
     found = score(DIAGONAL, source, device="cpu", allow_torch=True)
-    assert found.reward == 3 and found.status is Status.CORRECT and found.allow_torch
+    assert found.reward == 3 and found.status is Status.CORRECT and found.allow_torch and found.torch_calls == ("mul",)
     assert found.speedup_eager_low >= 1.05 and found.speedup_compiled_low >= 1.05
     assert found.speedup_eager_low <= found.speedup_eager <= found.speedup_eager_high
     refused = score(DIAGONAL, source, device="cpu")

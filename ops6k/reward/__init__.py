@@ -64,7 +64,8 @@ class Score:
     message: str
     allow_torch: bool
     torch_calls: tuple[str, ...] = ()
-    """Operators of torch that forward called beyond memory and views; not looked at where they are allowed."""
+    """Operators of torch that forward called beyond memory and views. Where they are allowed: in one call, once its values are right,
+    and without what torch.compile has fused."""
     worst_error: float | None = None
     """Largest absolute difference of any output, over all inputs."""
     repeats: int = 0
