@@ -14,7 +14,7 @@ from dedup_tasks import framed
 
 from ops6k import params as parameters
 from ops6k.audit import Audit, audit
-from ops6k.audit.page import faulty, write
+from ops6k.audit.page import faulty, folder_name, write
 from ops6k.audit.rows import rows_of
 from ops6k.errors import MissingInput
 
@@ -176,6 +176,16 @@ def test_the_report_stands_in_three_files_and_hides_no_markup(found: Audit, tmp_
     assert '<h2 id="contaminated-benchmark">' in paths["audit.html"] and "http" not in paths["audit.html"]
 
 
+def test_sources_of_one_name_have_reports_in_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.parquet").touch()
+    monkeypatch.chdir(tmp_path / "a")
+    names = {folder_name(source) for source in ("x.parquet", "../b/x.parquet", "lab/x", "other/x", "y" * 250)}
+    assert len(names) == 5 and all(len(name) < 100 for name in names)
+    assert folder_name(str(tmp_path / "a" / "x.parquet")) == folder_name("x.parquet") == folder_name("../a/x.parquet")
+
+
 @pytest.mark.slow
 def test_the_command_ends_with_one_where_strict_finds_something(folder: Path, tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess:
@@ -194,7 +204,7 @@ def test_the_command_ends_with_one_where_strict_finds_something(folder: Path, tm
 
     done = run(str(folder / "set.parquet"), "--strict")
     assert done.returncode == 1 and "5 rows have a fault (5 in the set)" in done.stdout
-    assert (tmp_path / "audit" / "set" / "audit.html").exists()
+    assert (tmp_path / "audit" / folder_name(str(folder / "set.parquet")) / "audit.html").exists()
     assert run(str(folder / "set.parquet")).returncode == 0
     lost = run("nowhere.parquet")
     assert lost.returncode == 1 and lost.stderr.count("\n") == 1

@@ -62,7 +62,7 @@ def audit(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where there is a finding.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder of the report.", show_default="audit/NAME below the data folder"),
+        typer.Option("--out", metavar="DIR", help="Folder of the report.", show_default="audit/NAME-HASH below the data folder"),
     ] = None,
     preset: Preset = None,
     settings: Settings = None,
@@ -73,8 +73,7 @@ def audit(
     --device each task is run too."""
     from ops6k import console
     from ops6k.audit import audit as looked
-    from ops6k.audit.page import faulty, write
-    from ops6k.tables import readable
+    from ops6k.audit.page import faulty, folder_name, write
 
     typed, results = loaded(params, preset, settings, data)
     with console.shown(console_for(stderr=True)):
@@ -85,8 +84,7 @@ def audit(
             f"{kind:28} {len(faults):6}  {faults[0].place}: {faults[0].message.splitlines()[0][:120] if faults[0].message else ''}"
         )
     print(f"{faulty(found)} of {found.looked_at} rows have a fault ({found.rows} in the set)")
-    name = readable(Path(source).resolve().stem)
-    print(*(f"{path} written" for path in write(found, out or results / "audit" / name)), sep="\n")
+    print(*(f"{path} written" for path in write(found, out or results / "audit" / folder_name(source))), sep="\n")
     if strict and found.faults:
         raise typer.Exit(1)
 
