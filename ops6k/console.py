@@ -1,5 +1,6 @@
 """What the command line shows while stages run: bars with rate and ETA on a terminal, plain lines in a log."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -57,7 +58,8 @@ def shown(console: Console) -> Iterator[None]:
         TextColumn("{task.fields[rate]} {task.fields[eta]}"),
         TextColumn("{task.fields[note]}", style="dim"),
     )
-    with Progress(*columns, console=console) as bars:
+    # On a terminal what is printed meanwhile goes above the bars; piped it stays where it belongs.
+    with Progress(*columns, console=console, redirect_stdout=sys.stdout.isatty()) as bars:
         token = progress.display.set(Bars(bars))
         try:
             yield

@@ -28,26 +28,26 @@ def judge(
     path: Annotated[Path, typer.Argument(help="A .py file, a folder of them, or a YAML list with id, ops, code.")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines: id, outcome, reason, evidence.")] = False,
     no_window: Annotated[bool, typer.Option("--no-window", help="Do not judge the run time.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where a task is not accepted.")] = False,
     device: Device = None,
     preset: Preset = None,
     settings: Settings = None,
     params: ParamsFile = DEFAULT,
 ) -> None:
-    """Run the whole screen on tasks from anywhere and print one verdict a task."""
+    """Run the whole screen on tasks from anywhere and print one verdict a task, as soon as it is there."""
     from ops6k import console
     from ops6k.judge import judge_path
 
     typed = load(params, preset=preset, settings=settings or ())
-    screen = console_for()
+    refused = 0
     with console.shown(console_for(stderr=True)):
-        found = list(judge_path(path, params=typed, device=device or device_here(), window=not no_window))
-    for judged in found:
-        row = dataclasses.asdict(judged)
-        row["reason"] = row["reason"] and str(row["reason"]).rpartition("/")[2]
-        if as_json:
-            print(json.dumps(row, default=str), flush=True)
-        else:
-            screen.print(_judged_line(row), highlight=False)
+        for judged in judge_path(path, params=typed, device=device or device_here(), window=not no_window):
+            refused += judged.outcome != "accepted"
+            row = dataclasses.asdict(judged)
+            row["reason"] = row["reason"] and str(row["reason"]).rpartition("/")[2]
+            print(json.dumps(row, default=str) if as_json else _judged_line(row), flush=True)
+    if strict and refused:
+        raise typer.Exit(1)
 
 
 def audit(
@@ -160,4 +160,7 @@ def _judged_line(row: dict[str, object]) -> str:
     seen = "  ".join(
         f"{key}={value}" for key, value in evidence.items() if value is not None and not isinstance(value, dict | list | tuple)
     )
-    return f"{escape(str(row['id']))}  [{colour}]{word}[/{colour}]  [dim]{escape(seen)}[/dim]"
+    screen = console_for()
+    with screen.capture() as line:  # printed by the caller: above the bars where there are some
+        screen.print(f"{escape(str(row['id']))}  [{colour}]{word}[/{colour}]  [dim]{escape(seen)}[/dim]", highlight=False, end="")
+    return line.get()
