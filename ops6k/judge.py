@@ -156,9 +156,13 @@ def read_tasks(path: Path) -> list[Given]:
 
 
 def from_python(path: Path, name: str) -> Given:
-    """A file may say in the comments that it begins with `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
+    return from_text(source_text(path), name)
+
+
+def from_text(text: str, name: str) -> Given:
+    """A source may say in the comments that it begins with `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
     former labels are not judged. These comments are about the task, not part of it."""
-    lines = source_text(path).splitlines(keepends=True)
+    lines = text.splitlines(keepends=True)
     head = list(takewhile(lambda line: line.startswith("#"), lines))
     code = "".join(lines[len(head) :])
     said = {}
@@ -181,12 +185,15 @@ def _from_yaml(path: Path) -> list[Given]:
             raise Ops6kError(f"{path}: entry {i} has no id and code")
         if not isinstance(row.get("ops", []), list | None):
             raise Ops6kError(f"{path}: entry {i} ({readable(row['id'])}): ops must be a list of labels")
-    return [
-        Given(
-            readable(row["id"]),
-            tuple(map(readable, row["ops"])) if row.get("ops") is not None else None,
-            readable(row["code"]),
-            row.get("window"),
-        )
-        for row in rows
-    ]
+    return [_from_row(row) for row in rows]
+
+
+def _from_row(row: dict) -> Given:
+    """What the row does not say of the task the first comments of its source may."""
+    given = from_text(readable(row["code"]), readable(row["id"]))
+    ops, window = row.get("ops"), row.get("window")
+    return replace(
+        given,
+        ops=given.ops if ops is None else tuple(map(readable, ops)),
+        window=given.window if window is None else window,
+    )

@@ -41,6 +41,20 @@ def test_columns_are_found_by_what_they_hold_and_labels_in_any_writing(
     assert found[1].place == f"set{suffix} row 1"
 
 
+@pytest.mark.parametrize("suffix", [".py", ".jsonl", ".parquet"])
+def test_labels_in_a_first_comment_count_in_every_format_where_no_column_names_them(tmp_path: Path, suffix: str) -> None:
+    code, path = "# ops: nn.Linear, torch.cumsum\n" + SOUND, tmp_path / f"set{suffix}"
+    rows = [{"code": code, "ops": ops} for ops in ([], None, ["torch.erf"])]
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        path.write_text(code, encoding="utf-8")
+    found = [row.ops for row in rows_of(str(path))]
+    assert found == [("nn.Linear", "torch.cumsum"), ("nn.Linear", "torch.cumsum"), ("torch.erf",)][: len(found)]
+
+
 def test_a_folder_of_a_data_set_is_read_without_what_holds_no_tasks(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     pq.write_table(pa.table({"task_id": ["a"], "code": [SOUND]}), tmp_path / "data" / "train.parquet")

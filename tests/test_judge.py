@@ -100,6 +100,18 @@ def test_the_command_ends_with_one_where_strict_finds_a_task_that_is_not_accepte
         assert lines[0] == f"{names[0]}  {ENDS[names[0]]}  message=seen [x]"
 
 
+def test_what_a_yaml_row_does_not_say_of_a_task_its_first_comments_may(tmp_path: Path) -> None:
+    text = "# ops: torch.relu\n# window: false\nclass Model:\n    pass\n"
+    rows = [
+        {"id": "a", "code": text},
+        {"id": "b", "code": text, "ops": ["torch.abs"], "window": True},
+        {"id": "c", "code": "x = 1"},
+    ]
+    (tmp_path / "set.yaml").write_text(json.dumps(rows), encoding="utf-8")
+    found = [(one.task_id, one.ops, one.window) for one in judge.read_tasks(tmp_path / "set.yaml")]
+    assert found == [("a", ("torch.relu",), False), ("b", ("torch.abs",), True), ("c", None, None)]
+
+
 @pytest.mark.parametrize(("command", "goes_on"), [("judge", False), ("show", False), ("audit", True), ("screen", True)])
 def test_only_a_command_that_goes_on_where_it_was_stopped_says_so(
     monkeypatch: pytest.MonkeyPatch, command: str, goes_on: bool

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ops6k.errors import MissingInput
-from ops6k.judge import from_python
+from ops6k.judge import from_python, from_text
 from ops6k.tables import json_rows, parquet_rows, plain_files, readable
 
 CODE = ("code", "source", "task_code", "problem", "reference", "ref_arch_src", "pytorch_code", "torch_code", "python_code")
@@ -85,9 +85,11 @@ def _table(rows: Sequence[Mapping[str, object]], place: str) -> Iterator[Row]:
     if rows and column is None:
         raise MissingInput(f"{place}: no column with the source of a task (looked for {', '.join(CODE)})")
     for number, row in enumerate(rows):
-        code, name = row.get(column), _column(row, NAME)
+        name = _column(row, NAME)
         known = readable(row[name]) if name else f"row-{number}"
-        yield Row(f"{place} row {number}", known, _labels(row), readable(code) if isinstance(code, str) else "")
+        code = readable(row[column]) if isinstance(row.get(column), str) else ""
+        labels = _labels(row)
+        yield Row(f"{place} row {number}", known, from_text(code, known).ops if labels is None else labels, code)
 
 
 def _code_column(rows: Sequence[Mapping[str, object]]) -> str | None:
