@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from dedup_tasks import framed
 from ops6k import params as parameters
 from ops6k.audit import Audit, audit
 from ops6k.audit.page import faulty, folder_name, write
-from ops6k.audit.rows import rows_of
+from ops6k.audit.rows import COLUMNS, rows_of
+from ops6k.commands import look
 from ops6k.errors import MissingInput
 
 ROOT = Path(__file__).parents[1]
@@ -61,6 +63,11 @@ def test_a_folder_of_a_data_set_is_read_without_what_holds_no_tasks(tmp_path: Pa
     pq.write_table(pa.table({"candidate_id": ["a"], "source": ["composer"]}), tmp_path / "funnel.parquet")
     (tmp_path / "verify.py").write_text("print()", encoding="utf-8")
     assert [row.place for row in rows_of(str(tmp_path))] == ["data/train.parquet row 0"]
+
+
+def test_readme_and_help_name_every_column_that_is_known() -> None:
+    for text in ((ROOT / "README.md").read_text(encoding="utf-8"), str(look.audit.__doc__)):
+        assert set(COLUMNS) <= set(re.findall(r"\w+", text))
 
 
 LINE = json.dumps({"code": SOUND}) + "\n"

@@ -70,7 +70,12 @@ def audit(
     data: Data = None,
 ) -> None:
     """What is wrong with any set in KernelBench form: text, labels, dry run, copies of benchmarks, duplicates. Needs no GPU; with
-    --device each task is run too."""
+    --device each task is run too.
+
+    Columns are known by name, in any case of letters, the first of a list counts. Source: code, source, task_code, problem,
+    reference, ref_arch_src, pytorch_code, torch_code, python_code, where it holds a class. Name: task_id, name, id, problem_name,
+    uuid. Labels: ops, operators, labels, as a list or its text; without one a first comment `# ops: nn.Linear, torch.tanh`; without
+    either labels are not judged."""
     from ops6k import console
     from ops6k.audit import audit as looked
     from ops6k.audit.page import faulty, folder_name, write
