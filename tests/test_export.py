@@ -266,7 +266,7 @@ def test_scripts_compile_answer_help_without_torch_and_ask_for_the_score_lazily(
 @pytest.mark.parametrize("script", ["verify.py", "profile_kernel.py"])
 @pytest.mark.parametrize("words", [[], ["--allow-torch"]])
 def test_both_scripts_let_a_first_draft_compute_with_torch(
-    workdir: Path, script: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+    workdir: Path, script: str, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     allowed: list[bool] = []
 
@@ -278,7 +278,7 @@ def test_both_scripts_let_a_first_draft_compute_with_torch(
     monkeypatch.setattr(sys, "argv", [script, *words])
     with pytest.raises(SystemExit):
         runpy.run_path(str(workdir / script), run_name="__main__")
-    assert allowed == [bool(words)]
+    assert allowed == [bool(words)] and "about 20 s" in capsys.readouterr().err
 
 
 def test_no_file_of_a_work_folder_hides_a_module_of_python(workdir: Path) -> None:
