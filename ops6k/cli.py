@@ -59,7 +59,7 @@ def main() -> None:
         _fail(str(error), 1)
     except SystemExit as exit_:
         if exit_.code == 128 + signal.SIGTERM:
-            _fail("terminated; what is finished is kept, and the same command goes on from here", 128 + signal.SIGTERM)
+            _fail(_stopped("terminated"), 128 + signal.SIGTERM)
         raise
     except BrokenPipeError:  # `ops6k status | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -69,8 +69,16 @@ def main() -> None:
             raise
         _fail(f"{error.filename}: {os.strerror(error.errno)}", 1)
     if code == 130:
-        _fail("interrupted; what is finished is kept, and the same command goes on from here", 130)
+        _fail(_stopped("interrupted"), 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+_GOES_ON = frozenset({stage.name for stage in STAGES} | {"build", "work", "audit", "revalidate"})
+
+
+def _stopped(how: str) -> str:
+    goes_on = _GOES_ON & set(sys.argv[1:2])
+    return f"{how}; what is finished is kept, and the same command goes on from here" if goes_on else how
 
 
 def _fail(message: str, code: int) -> None:

@@ -1,5 +1,6 @@
 """What the command line shows while stages run: bars with rate and ETA on a terminal, plain lines in a log."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,8 @@ from ops6k import progress
 from ops6k.progress import Tracker
 from ops6k.records import Report
 from ops6k.stages import Stage
+
+_MOST = 3
 
 
 class Bars:
@@ -57,7 +60,8 @@ def shown(console: Console) -> Iterator[None]:
         TextColumn("{task.fields[rate]} {task.fields[eta]}"),
         TextColumn("{task.fields[note]}", style="dim"),
     )
-    with Progress(*columns, console=console) as bars:
+    # On a terminal what is printed meanwhile goes above the bars; piped it stays where it belongs.
+    with Progress(*columns, console=console, redirect_stdout=sys.stdout.isatty()) as bars:
         token = progress.display.set(Bars(bars))
         try:
             yield
@@ -81,7 +85,9 @@ class StageLines:
 
 
 def ending(report: Report) -> str:
-    """`screen: 72 taken, 45 kept in 130.2 s (12 out_of_range/too_fast, 5 invalid/runtime)`."""
-    reasons = sorted(report.reasons, key=lambda funnel: -funnel.count)[:3]
-    most = f" ({', '.join(f'{funnel.count} {funnel.reason}' for funnel in reasons)})" if reasons else ""
-    return f"{report.stage}: {report.taken} taken, {report.kept} kept in {report.seconds:.1f} s{most}"
+    """`screen: 72 taken, 45 kept in 130.2 s (12 out_of_range/too_fast, 5 invalid/runtime, 4 constant/output, 6 for other reasons)`."""
+    reasons = sorted(report.reasons, key=lambda funnel: -funnel.count)
+    parts = [f"{funnel.count} {funnel.reason}" for funnel in reasons[:_MOST]]
+    more = sum(funnel.count for funnel in reasons[_MOST:])
+    most = ", ".join(parts + [f"{more} for other reasons"] * bool(more))
+    return f"{report.stage}: {report.taken} taken, {report.kept} kept in {report.seconds:.1f} s{most and f' ({most})'}"

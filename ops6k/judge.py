@@ -6,8 +6,10 @@ from itertools import takewhile
 from pathlib import Path
 
 from ops6k import target as targets
-from ops6k.dedup.decide import Subject, compare, rejections
+from ops6k.dedup.canonical import canonical
+from ops6k.dedup.decide import Comparing, Subject, rejections
 from ops6k.dedup.examples import compared_with
+from ops6k.dedup.subject import Known
 from ops6k.errors import MissingInput, Ops6kError
 from ops6k.params import Params
 from ops6k.progress import track
@@ -41,21 +43,38 @@ class Judged:
 
 
 def judge_path(path: Path, *, params: Params, device: str, window: bool) -> Iterator[Judged]:
-    """A verdict a task, in the order given. Nothing is resized. Raises Ops6kError for what is no task file."""
+    """A verdict a task, in the order given, each as soon as it and those before it are there. Nothing is resized.
+
+    Interrupted, it gives the verdicts that are there before the interruption goes on. Raises Ops6kError for what is no task file.
+    """
     given = read_tasks(path)
-    references = compared_with(params)
-    verdicts = _screened(given, rules_on(params, device), params.screen.workers, window)
-    subjects = [
-        Subject(str(i), task.ops or (), task.code, verdict.work.operators if verdict.work else None)
-        for i, (task, verdict) in enumerate(zip(given, verdicts, strict=True))
-        if verdict.outcome is Outcome.ACCEPTED
-    ]
-    matches = compare(subjects, references, params.dedup).matches
-    rejecting = rejections(matches)
+    comparing = Comparing(compared_with(params), params.dedup)
     names = {str(i): task.task_id for i, task in enumerate(given)}
-    for i, (task, verdict) in enumerate(zip(given, verdicts, strict=True)):
-        near = [replace(m, candidate_id=task.task_id, reference=_named(m, names)) for m in matches if m.candidate_id == str(i)]
-        yield _judged(task, verdict, rejecting.get(str(i)), near, names)
+    waiting: dict[int, Verdict] = {}
+
+    def compared(i: int) -> Judged:
+        return _compared(i, given[i], waiting.pop(i), comparing, names)
+
+    follows = 0
+    try:
+        for i, verdict in _screened(given, rules_on(params, device), params.screen.workers, window):
+            waiting[i] = verdict
+            while follows in waiting:
+                yield compared(follows)
+                follows += 1
+    except (KeyboardInterrupt, SystemExit):
+        yield from map(compared, sorted(waiting))
+        raise
+
+
+def _compared(i: int, task: Given, verdict: Verdict, comparing: Comparing, names: dict[str, str]) -> Judged:
+    """What the screen says; of what it accepts, what the benchmarks and the tasks before say."""
+    if verdict.outcome is not Outcome.ACCEPTED:
+        return _judged(task, verdict, None, [], names)
+    subject = Subject(str(i), task.ops or (), task.code, verdict.work.operators if verdict.work else None)
+    matches, _ = comparing.next(Known(subject, canonical(task.code)), i)
+    near = [replace(match, candidate_id=task.task_id, reference=_named(match, names)) for match in matches]
+    return _judged(task, verdict, rejections(matches).get(str(i)), near, names)
 
 
 def _named(match: Match, names: dict[str, str]) -> str:
@@ -75,19 +94,20 @@ def _judged(task: Given, verdict: Verdict, match: Match | None, near: list[Match
     return Judged(task.task_id, match.reason.outcome, match.reason, evidence)
 
 
-def _screened(given: Sequence[Given], rules: Rules, workers: int, window: bool) -> list[Verdict]:
+def _screened(given: Sequence[Given], rules: Rules, workers: int, window: bool) -> Iterator[tuple[int, Verdict]]:
+    """Place and verdict of each task, in the order in which they end."""
     off = replace(rules, limits=replace(rules.limits, window_ms=None))
     courses = []
     for i, task in enumerate(given):
         wanted = window if task.window is None else task.window
         candidate = Candidate(task.task_id, task.ops or (), task.code, "given", 0, "", ())
         courses.append(Course(i, candidate, replace(rules if wanted else off, judge_labels=task.ops is not None)))
-    done: list[Course] = []
+    accepted = 0
     with track("judge", len(courses)) as tracker:
         for course in judged(courses, rules.target, workers):
-            done.append(course)
-            tracker.advance(note=f"{sum(one.verdicts[-1].outcome is Outcome.ACCEPTED for one in done)} accepted")
-    return [course.verdicts[-1] for course in sorted(done, key=lambda course: course.number)]
+            accepted += course.verdicts[-1].outcome is Outcome.ACCEPTED
+            tracker.advance(note=f"{accepted} accepted")
+            yield course.number, course.verdicts[-1]
 
 
 def rules_on(params: Params, device: str, keep: Path | None = None) -> Rules:
@@ -136,9 +156,13 @@ def read_tasks(path: Path) -> list[Given]:
 
 
 def from_python(path: Path, name: str) -> Given:
-    """A file may say in the comments that it begins with `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
+    return from_text(source_text(path), name)
+
+
+def from_text(text: str, name: str) -> Given:
+    """A source may say in the comments that it begins with `# ops: nn.Linear, torch.tanh` and `# window: true`; without the
     former labels are not judged. These comments are about the task, not part of it."""
-    lines = source_text(path).splitlines(keepends=True)
+    lines = text.splitlines(keepends=True)
     head = list(takewhile(lambda line: line.startswith("#"), lines))
     code = "".join(lines[len(head) :])
     said = {}
@@ -161,12 +185,15 @@ def _from_yaml(path: Path) -> list[Given]:
             raise Ops6kError(f"{path}: entry {i} has no id and code")
         if not isinstance(row.get("ops", []), list | None):
             raise Ops6kError(f"{path}: entry {i} ({readable(row['id'])}): ops must be a list of labels")
-    return [
-        Given(
-            readable(row["id"]),
-            tuple(map(readable, row["ops"])) if row.get("ops") is not None else None,
-            readable(row["code"]),
-            row.get("window"),
-        )
-        for row in rows
-    ]
+    return [_from_row(row) for row in rows]
+
+
+def _from_row(row: dict) -> Given:
+    """What the row does not say of the task the first comments of its source may."""
+    given = from_text(readable(row["code"]), readable(row["id"]))
+    ops, window = row.get("ops"), row.get("window")
+    return replace(
+        given,
+        ops=given.ops if ops is None else tuple(map(readable, ops)),
+        window=given.window if window is None else window,
+    )

@@ -29,6 +29,8 @@ Positive = typing.Annotated[float, Within(1e-9)]
 Share = typing.Annotated[float, Within(0.0, 1.0)]
 Count = typing.Annotated[int, Within(1)]
 CountOrNone = typing.Annotated[int, Within(0)]
+Seed = typing.Annotated[int, Within(0, 2**32 - 1)]
+"""What NumPy's generators take, and with them MinHash and the agent's training."""
 
 
 def _increasing(name: str, pair: tuple[float, ...]) -> None:
@@ -157,7 +159,7 @@ class DedupParams:
     jaccard: Share = 0.9
     """Exact Jaccard similarity of canonical 5-grams from which text counts as near."""
     num_perm: typing.Annotated[int, Within(16, 4096)] = 128
-    seed: int = 1
+    seed: Seed = 1
     rules: dict[str, typing.Literal["reject", "flag"]] = field(default_factory=lambda: dict(_DEDUP_RULES))
     """What a match does, by where/channel (the channels: ops6k/dedup/decide.py)."""
     sized_depth: CountOrNone = 2
@@ -208,7 +210,7 @@ class PublishParams:
 @dataclass(frozen=True, slots=True)
 class Params:
     preset: str
-    seed: CountOrNone
+    seed: Seed
     target: str
     mix: MixParams
     harvest: HarvestParams
@@ -308,7 +310,7 @@ def _typed(kind: object, value: object, place: str) -> object:
 
 def _within(number: float, bounds: Within, place: str) -> float:
     if not bounds.low <= number <= bounds.high or math.isinf(number):
-        above = f" to {bounds.high:g}" if math.isfinite(bounds.high) else " or more"
+        above = f" to {bounds.high:.10g}" if math.isfinite(bounds.high) else " or more"
         raise ParamsError(f"{place}: must be {bounds.low:g}{above}, is {number}")
     return number
 

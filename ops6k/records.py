@@ -220,7 +220,7 @@ class Environment:
     target: str
     """Name of the committed target file."""
     device: str
-    """Name of the GPU, or the architecture of the CPU."""
+    """Name of the GPU; `cpu` for a CPU of any kind."""
     driver: str | None
     """Version of the GPU driver."""
     torch: str
@@ -306,7 +306,7 @@ class Validation:
     target: str
     """Name of the target."""
     device: str
-    """Name of the GPU, or the architecture of the CPU."""
+    """Name of the GPU; `cpu` for a CPU of any kind."""
     driver: str | None
     """Version of the GPU driver."""
     torch: str

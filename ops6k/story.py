@@ -4,7 +4,7 @@ Looks at whatever Parquet lies in the folders of a build and tells tables apart 
 that is half done.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,13 +45,14 @@ def story(identifier: str, data: Path) -> Iterator[RenderableType]:
     yield _end(found)
     yield from _proposed(found)
     yield from (_facts("verdict", row, skip=("candidate_id",)) for row in found.verdicts)
-    if not found.verdicts:
+    if not found.verdicts and not found.dataset:
         yield Text("not screened yet", "yellow")
     yield from (_facts("match", row, skip=("candidate_id",)) for row in found.matches)
     yield from (
-        _facts("row of the data set", row, skip=("code", "ops", "work", "checks", "timing", "environment"))
+        _facts("row of the data set", row, skip=("code", "ops", "work", "checks", "timing", "environment", "validations"))
         for row in found.dataset
     )
+    yield from (_pairs("validations", map(_validation, row["validations"])) for row in found.dataset if row.get("validations"))
     yield from _relatives(found, data)
 
 
@@ -113,13 +114,28 @@ def _proposed(found: Found) -> Iterator[RenderableType]:
         yield Syntax(str(row["code"]), "python", theme="ansi_dark", background_color="default")
 
 
-_SHOWN_ELSEWHERE = frozenset({"code", "timing", "work", "checks", "similarity", "environment", "licence", "attribution"})
+_SHOWN_ELSEWHERE = frozenset(
+    {"code", "timing", "work", "checks", "similarity", "environment", "validations", "licence", "attribution"}
+)
+
+
+def _validation(row: Row) -> tuple[str, str]:
+    """Where one screening was, and what became of it: `cpu`, `accepted, eager 2 ms, compiled 1.6 ms (torch 2.13.0, target cpu)`."""
+    times = [f"{name} {row[f'{name}_ms']:.4g} ms" for name in ("eager", "compiled") if row.get(f"{name}_ms") is not None]
+    seen = [str(row["reason"] or row["outcome"]), *times] + [str(row["message"])] * bool(row["reason"] and row["message"])
+    made_with = [f"{name} {row[name]}" for name in ("torch", "triton", "driver", "target") if row.get(name)]
+    return str(row["device"]), f"{', '.join(seen)} ({', '.join(made_with)})"
 
 
 def _facts(title: str, row: Row, skip: tuple[str, ...] = ()) -> Table:
+    facts = _flat({key: value for key, value in row.items() if key not in skip})
+    return _pairs(title, ((key, _shown(value)) for key, value in facts))
+
+
+def _pairs(title: str, pairs: Iterable[tuple[str, str]]) -> Table:
     table = Table("", "", title=title, title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False)
-    for key, value in _flat({key: value for key, value in row.items() if key not in skip}):
-        table.add_row(Text(key, "dim"), Text(_shown(value)))
+    for key, value in pairs:
+        table.add_row(Text(key, "dim"), Text(value))
     return table
 
 

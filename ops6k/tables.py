@@ -3,6 +3,7 @@
 Python sources, tables of tasks in Parquet or JSON lines that other people have written.
 """
 
+import ast
 import codecs
 import json
 from collections.abc import Collection, Iterator
@@ -22,6 +23,19 @@ def readable(text: object) -> str:
 def source_text(path: Path) -> str:
     """A Python file as Python reads it: a byte order mark is none of its text. What is no UTF-8 becomes U+FFFD."""
     return path.read_text(encoding="utf-8-sig", errors="replace")
+
+
+def syntax_error(code: str) -> str | None:
+    """Why a source is no Python, with its line where there is one; None where it is."""
+    try:
+        ast.parse(code)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
+    except RecursionError:
+        return "nested too deeply to be read"
+    except (ValueError, MemoryError) as error:
+        return _first_line(error) or "too large to be read"
+    return None
 
 
 def plain_files(folder: Path) -> list[Path]:

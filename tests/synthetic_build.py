@@ -39,7 +39,7 @@ from ops6k.records import (
 from ops6k.store import to_plain, write_json, write_rows
 
 UNARY = ("F.relu", "torch.sigmoid", "torch.tanh", "F.silu", "F.softplus", "torch.sin", "torch.cos", "F.gelu")
-CPU = Environment("cpu", "x86_64", None, "2.13.0+cpu", None, "3.11.9", "highest", False)
+CPU = Environment("cpu", "cpu", None, "2.13.0+cpu", None, "3.11.9", "highest", False)
 H200 = Environment("h200", "NVIDIA H200", "570.1", "2.11.0", "3.6.0", "3.12.4", "highest", False)
 
 _CODE = """import torch

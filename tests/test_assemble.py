@@ -13,14 +13,16 @@ import synthetic_build as synthetic
 import yaml
 
 from ops6k.assemble import run
-from ops6k.assemble.facts import facts, is_cpu
+from ops6k.assemble.facts import device_of, facts, is_cpu
 from ops6k.assemble.funnel import FunnelRow
 from ops6k.assemble.join import Story, load
-from ops6k.assemble.schema import documented, features
+from ops6k.assemble.schema import documented, features, field_docs
 from ops6k.assemble.tasks import guard, task_of, write_splits
 from ops6k.errors import MissingInput, Ops6kError
 from ops6k.params import MixParams
-from ops6k.records import Match, Operator, Outcome, Reason, Report, Task, task_id
+from ops6k.records import Environment, Match, Operator, Outcome, Reason, Report, Task, Validation, task_id
+from ops6k.screen.judge import environment
+from ops6k.screen.warm import TARGET
 from ops6k.store import files_hash, read_rows, to_plain, write_json, write_rows
 
 SPLITS = ("train", "validation", "test")
@@ -381,6 +383,12 @@ def test_a_set_measured_on_a_cpu_by_the_composer_says_so_before_anything_else(da
     opening = text[text.index("# Ops6K") : text.index("```python")]
     assert "screened and timed on a CPU, not on a GPU" in opening
     assert "All 40 tasks were put together by the built-in composer" in opening
+
+
+def test_the_text_of_a_device_says_what_is_recorded_for_a_cpu() -> None:
+    recorded = environment(TARGET).device
+    assert recorded == synthetic.CPU.device and device_of(synthetic.CPU) == "a CPU"
+    assert all(f"`{recorded}`" in field_docs(record)["device"] for record in (Environment, Validation))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,8 +15,9 @@ from dedup_tasks import framed
 
 from ops6k import params as parameters
 from ops6k.audit import Audit, audit
-from ops6k.audit.page import faulty, write
-from ops6k.audit.rows import rows_of
+from ops6k.audit.page import faulty, folder_name, write
+from ops6k.audit.rows import COLUMNS, rows_of
+from ops6k.commands import look
 from ops6k.errors import MissingInput
 
 ROOT = Path(__file__).parents[1]
@@ -41,12 +43,31 @@ def test_columns_are_found_by_what_they_hold_and_labels_in_any_writing(
     assert found[1].place == f"set{suffix} row 1"
 
 
+@pytest.mark.parametrize("suffix", [".py", ".jsonl", ".parquet"])
+def test_labels_in_a_first_comment_count_in_every_format_where_no_column_names_them(tmp_path: Path, suffix: str) -> None:
+    code, path = "# ops: nn.Linear, torch.cumsum\n" + SOUND, tmp_path / f"set{suffix}"
+    rows = [{"code": code, "ops": ops} for ops in ([], None, ["torch.erf"])]
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        path.write_text(code, encoding="utf-8")
+    found = [row.ops for row in rows_of(str(path))]
+    assert found == [("nn.Linear", "torch.cumsum"), ("nn.Linear", "torch.cumsum"), ("torch.erf",)][: len(found)]
+
+
 def test_a_folder_of_a_data_set_is_read_without_what_holds_no_tasks(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     pq.write_table(pa.table({"task_id": ["a"], "code": [SOUND]}), tmp_path / "data" / "train.parquet")
     pq.write_table(pa.table({"candidate_id": ["a"], "source": ["composer"]}), tmp_path / "funnel.parquet")
     (tmp_path / "verify.py").write_text("print()", encoding="utf-8")
     assert [row.place for row in rows_of(str(tmp_path))] == ["data/train.parquet row 0"]
+
+
+def test_readme_and_help_name_every_column_that_is_known() -> None:
+    for text in ((ROOT / "README.md").read_text(encoding="utf-8"), str(look.audit.__doc__)):
+        assert set(COLUMNS) <= set(re.findall(r"\w+", text))
 
 
 LINE = json.dumps({"code": SOUND}) + "\n"
@@ -109,6 +130,15 @@ def test_a_lone_surrogate_anywhere_in_a_row_is_written_as_its_escape(tmp_path: P
     assert (found.name, found.ops) == ("a\\ud800", ("torch.\\ud800",)) and found.code.endswith("# \\ud800")
 
 
+def test_a_row_without_a_source_says_what_stands_there_instead(tmp_path: Path) -> None:
+    rows = [{"code": SOUND}, {"id": 1}, {"code": None}, {"code": ""}, {"code": 7}, {"code": [SOUND]}]
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ends = ["", "there is no `code`", "`code` is null", "`code` is empty", "`code` is int, not text", "`code` is list, not text"]
+    assert [row.lacks.removeprefix("no source: ") for row in rows_of(str(tmp_path / "set.jsonl"))] == ends
+    (tmp_path / "none.py").touch()
+    assert rows_of(str(tmp_path / "none.py"))[0].lacks == "no source: the file is empty"
+
+
 def test_labels_that_are_nested_too_deep_for_a_list_are_one_label(tmp_path: Path) -> None:
     (tmp_path / "set.jsonl").write_text(json.dumps({"code": SOUND, "ops": "[" * 5000}) + "\n", encoding="utf-8")
     assert rows_of(str(tmp_path / "set.jsonl"))[0].ops == ("[" * 5000,)
@@ -124,7 +154,7 @@ def test_what_is_no_plain_file_in_a_folder_is_left_alone(tmp_path: Path) -> None
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Five tasks: sound, its copy with other names, a wrong label, one that does not run, a problem of KernelBench."""
+    """Five tasks: sound, its copy with other names, a wrong label, one that does not run, a problem of KernelBench; two rows of none."""
     folder = tmp_path_factory.mktemp("set")
     rows = [
         {"task_id": "sound", "ops": ["nn.Linear", "torch.kthvalue", "torch.cumsum"], "code": SOUND},
@@ -136,6 +166,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
         {"task_id": "broken", "ops": None, "code": framed("", "return x @ x")},
         {"task_id": "known", "ops": ["torch.relu"], "code": framed("", "return torch.relu(x)")},
+        {"task_id": "void", "ops": None, "code": None},
+        {"task_id": "blank", "ops": None, "code": " \n"},
     ]
     pq.write_table(pa.Table.from_pylist(rows), folder / "set.parquet")
     return folder
@@ -153,10 +185,14 @@ def test_each_fault_names_its_row_and_its_reason(found: Audit) -> None:
         "label": "invalid/label",
         "broken": "invalid/runtime",
         "known": "contaminated/benchmark",
+        "void": "invalid/structure",
+        "blank": "invalid/structure",
     }
     said = {fault.name: fault.message for fault in found.faults}
     assert "set.parquet row 0" in said["copy"] and "torch.erf" in said["label"] and "kernelbench" in said["known"]
-    assert found.rows == found.looked_at == 5 and len(found.headroom) == 4
+    assert (said["void"], said["blank"]) == ("no source: `code` is null", "no source: `code` is empty")
+    assert {fault.name: fault.place for fault in found.faults}["void"] == "set.parquet row 5"
+    assert found.rows == found.looked_at == 7 and len(found.headroom) == 4
 
 
 def test_a_second_run_dry_runs_nothing_and_says_the_same(found: Audit, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,14 +202,24 @@ def test_a_second_run_dry_runs_nothing_and_says_the_same(found: Audit, folder: P
 
 def test_a_sample_is_so_many_rows_and_always_the_same(folder: Path) -> None:
     one, other = (audit(str(folder / "set.parquet"), PARAMS, folder / "work", sample=2) for _ in range(2))
-    assert one.looked_at == 2 and one.rows == 5 and one == other
+    assert one.looked_at == 2 and one.rows == 7 and one == other
 
 
 def test_the_report_stands_in_three_files_and_hides_no_markup(found: Audit, tmp_path: Path) -> None:
     paths = {path.name: path.read_text(encoding="utf-8") for path in write(found, tmp_path)}
-    assert json.loads(paths["audit.json"])["faulty_rows"] == faulty(found) == 4
+    assert json.loads(paths["audit.json"])["faulty_rows"] == faulty(found) == 6
     assert "| invalid/label | 1 |" in paths["audit.md"]
     assert '<h2 id="contaminated-benchmark">' in paths["audit.html"] and "http" not in paths["audit.html"]
+
+
+def test_sources_of_one_name_have_reports_in_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.parquet").touch()
+    monkeypatch.chdir(tmp_path / "a")
+    names = {folder_name(source) for source in ("x.parquet", "../b/x.parquet", "lab/x", "other/x", "y" * 250)}
+    assert len(names) == 5 and all(len(name) < 100 for name in names)
+    assert folder_name(str(tmp_path / "a" / "x.parquet")) == folder_name("x.parquet") == folder_name("../a/x.parquet")
 
 
 @pytest.mark.slow
@@ -193,8 +239,8 @@ def test_the_command_ends_with_one_where_strict_finds_something(folder: Path, tm
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     done = run(str(folder / "set.parquet"), "--strict")
-    assert done.returncode == 1 and "5 rows have a fault (5 in the set)" in done.stdout
-    assert (tmp_path / "audit" / "set" / "audit.html").exists()
+    assert done.returncode == 1 and "7 of 7 rows have a fault (7 in the set)" in done.stdout
+    assert (tmp_path / "audit" / folder_name(str(folder / "set.parquet")) / "audit.html").exists()
     assert run(str(folder / "set.parquet")).returncode == 0
     lost = run("nowhere.parquet")
     assert lost.returncode == 1 and lost.stderr.count("\n") == 1

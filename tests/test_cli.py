@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from conftest import STAGE_NAMES, Project
 
+from ops6k.console import ending
+from ops6k.records import Funnel, Report
+
 
 def _line(text: str) -> str:
     (line,) = text.splitlines()
@@ -117,6 +120,18 @@ def test_one_stage_by_name_runs_that_stage(project: Project):
     project.ran()
     assert project.ops6k("fuse").stdout.startswith("fuse: 12 taken, 12 kept")
     assert project.ran() == ["fuse"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        ({}, "screen: 50 taken, 9 kept in 1.5 s"),
+        ({"a": 1, "b": 3}, "screen: 50 taken, 9 kept in 1.5 s (3 b, 1 a)"),
+        ({"a": 1, "b": 3, "c": 20, "d": 2, "e": 15}, "screen: 50 taken, 9 kept in 1.5 s (20 c, 15 e, 3 b, 3 for other reasons)"),
+    ],
+)
+def test_the_line_at_the_end_of_a_stage_leaves_no_reason_out(counts: dict[str, int], says: str):
+    assert ending(Report("screen", 50, 9, tuple(Funnel(*pair) for pair in counts.items()), seconds=1.5)) == says
 
 
 def test_results_can_go_to_another_folder(project: Project):

@@ -323,6 +323,14 @@ def test_scores_against_a_fixed_list_agree_with_brute_force() -> None:
     assert Exact([]).scores(np.array([1], np.uint32)).size == 0
 
 
+@pytest.mark.parametrize("threshold", [0.0, 1.0])  # what dedup.jaccard may be at most and at least
+def test_a_threshold_at_either_end_is_kept_to(threshold: float) -> None:
+    growing, one = Growing(threshold, 16, seed=1), np.arange(40, dtype=np.uint32)
+    growing.add(one)
+    assert growing.near(one) == [(0, 1.0)]
+    assert all(score < 1 for _, score in growing.near(one[:-1]))
+
+
 def test_bands_miss_next_to_none_at_the_threshold() -> None:
     for threshold, rows in ((0.9, 7), (0.7, 3)):
         found = bands(threshold, 128)

@@ -180,3 +180,20 @@ def test_similar_shows_neighbours_and_both_forms(folder: Path, tmp_path: Path) -
     assert form.text.splitlines()[1] in text
     with pytest.raises(MissingInput, match="no such file"):
         next(page(tmp_path / "gone.py", params, tmp_path, count=1, source=None))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import torch\n\nclass Model(\n", r"no Python: line 3: '\(' was never closed"),
+        ("class Model:\n  def f(self):\nx = 1\n", r"no Python: line 3: expected an indented block"),
+        ("x = 1\0", r"no Python: .*null"),
+        ("x = " + "(" * 5000 + ")" * 5000, "no Python: "),
+        ("x = 1\n", "no task: no class in it"),
+    ],
+)
+def test_similar_says_what_is_wrong_with_a_file_that_is_no_task(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "task.py").write_text(text, encoding="utf-8")
+    with pytest.raises(MissingInput, match=says) as told:
+        next(page(tmp_path / "task.py", load(ROOT / "params.yaml"), tmp_path, count=1, source=None))
+    assert "\n" not in str(told.value) and "task.py" in str(told.value)

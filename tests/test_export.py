@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ from ops6k.export.kernelbench import readable_name
 from ops6k.export.prompt import fence
 from ops6k.export.stub import signatures
 from ops6k.records import Task, task_id
+from ops6k.reward import Score, Status
 from ops6k.store import files_hash, from_plain, read_rows, to_plain, write_rows
 from ops6k.task_rows import splits_of
 
@@ -259,6 +261,24 @@ def test_scripts_compile_answer_help_without_torch_and_ask_for_the_score_lazily(
             [sys.executable, "-c", block_torch, str(workdir / name)], capture_output=True, text=True, check=True
         )
         assert "--device" in done.stdout
+
+
+@pytest.mark.parametrize("script", ["verify.py", "profile_kernel.py"])
+@pytest.mark.parametrize("words", [[], ["--allow-torch"]])
+def test_both_scripts_let_a_first_draft_compute_with_torch(
+    workdir: Path, script: str, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    allowed: list[bool] = []
+
+    def score(*_: object, allow_torch: bool, **__: object) -> Score:
+        allowed.append(allow_torch)
+        return Score(-1, Status.WRONG, "", allow_torch)
+
+    monkeypatch.setattr("ops6k.reward.score", score)
+    monkeypatch.setattr(sys, "argv", [script, *words])
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(workdir / script), run_name="__main__")
+    assert allowed == [bool(words)] and "about 20 s" in capsys.readouterr().err
 
 
 def test_no_file_of_a_work_folder_hides_a_module_of_python(workdir: Path) -> None:

@@ -127,12 +127,21 @@ def test_parameters_cannot_be_changed_after_loading():
         "dedup.jaccard=1.5",
         "mix.dtype={int8: 1.0}",
         "seed=-1",
+        "seed=4294967296",
+        "dedup.seed=-1",
+        "dedup.seed=4294967296",
     ],
 )
 def test_a_value_out_of_its_range_is_one_line_that_names_the_key(setting: str) -> None:
     with pytest.raises(ParamsError, match=setting.partition("=")[0].split(".")[-1]) as caught:
         load(COMMITTED, settings=[setting])
     assert "\n" not in str(caught.value)
+
+
+def test_the_bounds_of_a_seed_are_named_in_full_and_allowed():
+    with pytest.raises(ParamsError, match=r"dedup\.seed: must be 0 to 4294967295, is -1"):
+        load(COMMITTED, settings=["dedup.seed=-1"])
+    assert load(COMMITTED, settings=["dedup.seed=4294967295"]).dedup.seed == 2**32 - 1
 
 
 @pytest.mark.parametrize(

@@ -308,7 +308,7 @@ def test_words_that_only_resemble_secrets_are_let_through(params: Params, data: 
     (data / "dataset" / "notes.txt").write_text(
         "task-based-on-a-very-long-hyphenated-name hf_hub_download hf_token sk-learn " + "0af1" * 16
     )
-    (line,) = to_folder(params, data, tmp_path / "out", what="dataset")
+    (*_, line) = to_folder(params, data, tmp_path / "out", what="dataset")
     assert line.endswith("3 files")
 
 
@@ -352,4 +352,23 @@ def test_a_folder_gets_what_the_hub_would_get_and_nothing_of_earlier_times(param
         "ops6k-agent/config.json": "agent/config.json",
     }
     assert found == {there: (data / here).read_bytes() for there, here in names.items()}
-    assert len(lines) == 2
+    assert lines == [
+        f"{data / 'dataset'} -> {out / 'ops6k'}: nothing changed",
+        "  - stale.txt",
+        f"{data / 'agent'} -> {out / 'ops6k-agent'}: 2 files",
+    ]
+
+
+def test_what_a_folder_holds_already_is_told_file_by_file_and_left_alone_where_nothing_changed(
+    params: Params, data: Path, tmp_path: Path
+) -> None:
+    assert to_folder(params, data, tmp_path / "out", what="agent")[:-1] == [
+        "  + config.json (2 bytes)",
+        "  + policy.safetensors (16 bytes)",
+    ]
+    made = (tmp_path / "out" / "ops6k-agent").stat()
+    (line,) = to_folder(params, data, tmp_path / "out", what="agent")
+    assert line.endswith(": nothing changed") and (tmp_path / "out" / "ops6k-agent").stat() == made
+    (data / "agent" / "config.json").write_text("[]")  # as long as before
+    (change, line) = to_folder(params, data, tmp_path / "out", what="agent")
+    assert change == "  ~ config.json (2 bytes, were 2)" and line.endswith(": 2 files")

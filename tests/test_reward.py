@@ -5,13 +5,16 @@ import math
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from ops6k.reward import Score, Status, score, scorer_here
+from ops6k.records import Reason
+from ops6k.reward import Score, Status, child, score, scorer_here, warm
 from ops6k.reward.solution import solution_finding
 from ops6k.reward.training import compute_score, kernel_reward, solution_in
+from ops6k.screen.finding import Finding
 
 TASK = {
     "code": """
@@ -248,6 +251,8 @@ def _cases() -> dict[str, tuple[str, Status]]:
     cases["invalid: no Python"] = ("def", Status.INVALID)
     cases["invalid: no ModelNew"] = (solution("return x").replace("ModelNew", "Model"), Status.INVALID)
     cases["invalid: two of them"] = (solution("return x") * 2, Status.INVALID)
+    if find_spec("triton") is None:
+        cases["unfinished: a Triton kernel without triton"] = (solution("return x", top="import triton"), Status.UNFINISHED)
     cases["honest: in Python"] = (solution(f"return torch.tensor({PYTHON})"), Status.CORRECT)
     cases["honest: remembers by identity, which never comes again"] = (
         solution(
@@ -277,6 +282,28 @@ def test_a_solution_gets_the_status_that_it_deserves(scored: Mapping[str, Score]
     assert found.reward == (1 if status is Status.CORRECT else -1)
 
 
+NO_MODULE, NO_DRIVER = "ModuleNotFoundError: No module named 'triton'", "RuntimeError: 0 active drivers ([])"
+
+
+@pytest.mark.parametrize(
+    ("raised", "triton", "gpu", "status", "says"),
+    [
+        (NO_MODULE, False, False, "unfinished", "triton is not installed here"),
+        (NO_DRIVER, True, False, "unfinished", "triton finds no GPU here"),
+        (NO_MODULE, True, True, "failed", "No module"),  # whoever raises these where nothing is missing fails
+        (NO_DRIVER, True, True, "failed", "0 active"),
+        ("ModuleNotFoundError: No module named 'triton.language.wrong'", True, False, "failed", "wrong"),
+    ],
+)
+def test_a_machine_without_triton_or_gpu_is_not_the_solutions_fault(
+    monkeypatch: pytest.MonkeyPatch, raised: str, triton: bool, gpu: bool, status: str, says: str
+) -> None:
+    monkeypatch.setattr(child, "find_spec", lambda _: object() if triton else None)
+    monkeypatch.setattr(child.torch.cuda, "is_available", lambda: gpu)
+    refused = child._failed(Finding(Reason.RUNTIME, raised))
+    assert refused.status == status and says in refused.message
+
+
 @pytest.mark.slow
 def test_what_is_remembered_by_identity_saves_no_time(scored: Mapping[str, Score]) -> None:
     plain, kept = scored["honest: in Python"], scored["honest: remembers by identity, which never comes again"]
@@ -297,7 +324,7 @@ DIAGONAL = {
 def test_a_rewrite_is_rewarded_where_torch_is_allowed_and_only_there() -> None:
     source = solution("return self.weight[:, None] * x").replace("torch.randn(width, width)", "torch.randn(width)")
     found = score(DIAGONAL, source, device="cpu", allow_torch=True)
-    assert found.reward == 3 and found.status is Status.CORRECT and found.allow_torch
+    assert found.reward == 3 and found.status is Status.CORRECT and found.allow_torch and found.torch_calls == ("mul",)
     assert found.speedup_eager_low >= 1.05 and found.speedup_compiled_low >= 1.05
     assert found.speedup_eager_low <= found.speedup_eager <= found.speedup_eager_high
     refused = score(DIAGONAL, source, device="cpu")
@@ -359,6 +386,29 @@ def test_a_row_that_is_no_task_is_not_blamed_on_the_solution(task: dict, says: s
 def test_what_is_no_text_is_invalid_and_the_next_solution_is_still_scored() -> None:
     found = scorer_here("cpu").scores([(TASK, None), (TASK, b"x"), (TASK, ["x"]), (TASK, HONEST)])  # type: ignore[list-item]
     assert [one.status for one in found] == [Status.INVALID] * 3 + [Status.CORRECT]
+
+
+def test_what_the_text_shows_is_answered_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ops6k.reward.scorer_here", None)
+    found = [score(TASK, "def"), score(TASK, solution("return x", top="import os")), score({}, HONEST)]
+    assert [one.status for one in found] == [Status.INVALID, Status.UNSAFE, Status.REFERENCE]
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_vector_extensions_are_tried_one_by_one_only_where_the_best_does_not_work(
+    monkeypatch: pytest.MonkeyPatch, works: bool
+) -> None:
+    trusted: list[bool | None] = []
+
+    def compile_once() -> None:
+        trusted.append(warm.config.cpp.vec_isa_ok)
+        if trusted[-1] and not works:
+            raise RuntimeError("C++ compile error")
+
+    monkeypatch.setattr(warm.warm, "compile_once", compile_once)
+    with warm.config.patch({"cpp.vec_isa_ok": None}):
+        warm.compile_once()
+    assert trusted == ([True] if works else [True, None])
 
 
 @pytest.mark.slow

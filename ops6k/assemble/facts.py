@@ -25,8 +25,10 @@ def is_cpu(environment: Environment) -> bool:
 
 
 def device_of(environment: Environment) -> str:
-    """`NVIDIA H200`, or `a CPU (x86_64)`."""
-    return f"a CPU ({environment.device})" if is_cpu(environment) else environment.device
+    """`NVIDIA H200`, or `a CPU`, with what else a row may call it: `a CPU (x86_64)`."""
+    if not is_cpu(environment):
+        return environment.device
+    return "a CPU" if environment.device == "cpu" else f"a CPU ({environment.device})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,9 @@ def audit(
         rows = [rows[i] for i in sorted(random.Random(params.seed).sample(range(total), sample))]
     seen = _seen(rows, rules, work, workers)
     subjects = [
-        Subject(str(i), row.ops or (), row.code, one.operators) for i, (row, one) in enumerate(zip(rows, seen, strict=True))
+        Subject(str(i), row.ops or (), row.code, one.operators)
+        for i, (row, one) in enumerate(zip(rows, seen, strict=True))
+        if not row.lacks  # nothing is no copy of nothing
     ]
     with track("audit: compare", len(subjects)) as progress:
         matches = compare(subjects, references, params.dedup, progress).matches
@@ -115,7 +117,7 @@ def _rules(params: Params, device: str | None, work: Path) -> Rules:
 def _faults(rows: Sequence[Row], seen: Sequence[Seen], copies: Mapping[str, Match]) -> Iterator[Fault]:
     for i, (row, one) in enumerate(zip(rows, seen, strict=True)):
         if one.reason is not None:
-            yield Fault(row.place, row.name, one.reason, one.message, row.code, row.link)
+            yield Fault(row.place, row.name, one.reason, row.lacks or one.message, row.code, row.link)
         if match := copies.get(str(i)):
             of = f"{match.reference} of {match.benchmark}" if match.benchmark else rows[int(match.reference)].place
             said = f"{match.channel} {match.score:.2f} with {of}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ops6k.errors import MissingInput
-from ops6k.judge import from_python
+from ops6k.judge import from_python, from_text
 from ops6k.tables import json_rows, parquet_rows, plain_files, readable
 
 CODE = ("code", "source", "task_code", "problem", "reference", "ref_arch_src", "pytorch_code", "torch_code", "python_code")
@@ -30,6 +30,8 @@ class Row:
     code: str
     link: str | None = None
     """Where a browser shows it; None for what lies on this machine."""
+    lacks: str = ""
+    """Why there is no source; empty where there is one."""
 
 
 def rows_of(source: str) -> list[Row]:
@@ -71,7 +73,7 @@ def _has_code(path: Path) -> bool:
 def _file(path: Path, place: str) -> Iterator[Row]:
     if path.suffix == ".py":
         given = from_python(path, readable(path.stem))
-        yield Row(place, given.task_id, given.ops, given.code)
+        yield Row(place, given.task_id, given.ops, given.code, lacks="" if given.code.strip() else "no source: the file is empty")
     elif path.suffix == ".parquet":
         yield from _table(parquet_rows(path, COLUMNS), place)
     elif path.suffix == ".jsonl":
@@ -85,9 +87,21 @@ def _table(rows: Sequence[Mapping[str, object]], place: str) -> Iterator[Row]:
     if rows and column is None:
         raise MissingInput(f"{place}: no column with the source of a task (looked for {', '.join(CODE)})")
     for number, row in enumerate(rows):
-        code, name = row.get(column), _column(row, NAME)
+        name = _column(row, NAME)
         known = readable(row[name]) if name else f"row-{number}"
-        yield Row(f"{place} row {number}", known, _labels(row), readable(code) if isinstance(code, str) else "")
+        code = readable(row[column]) if isinstance(row.get(column), str) else ""
+        labels = _labels(row)
+        labels = from_text(code, known).ops if labels is None else labels
+        yield Row(f"{place} row {number}", known, labels, code, lacks=_lack(row, column))
+
+
+def _lack(row: Mapping[str, object], column: str) -> str:
+    """Why the row has no source, or empty."""
+    value = row.get(column)
+    if isinstance(value, str) and value.strip():
+        return ""
+    what = "empty" if isinstance(value, str) else "null" if value is None else f"{type(value).__name__}, not text"
+    return f"no source: `{column}` is {what}" if column in row else f"no source: there is no `{column}`"
 
 
 def _code_column(rows: Sequence[Mapping[str, object]]) -> str | None:

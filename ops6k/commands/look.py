@@ -28,26 +28,26 @@ def judge(
     path: Annotated[Path, typer.Argument(help="A .py file, a folder of them, or a YAML list with id, ops, code.")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines: id, outcome, reason, evidence.")] = False,
     no_window: Annotated[bool, typer.Option("--no-window", help="Do not judge the run time.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where a task is not accepted.")] = False,
     device: Device = None,
     preset: Preset = None,
     settings: Settings = None,
     params: ParamsFile = DEFAULT,
 ) -> None:
-    """Run the whole screen on tasks from anywhere and print one verdict a task."""
+    """Run the whole screen on tasks from anywhere and print one verdict a task, as soon as it is there."""
     from ops6k import console
     from ops6k.judge import judge_path
 
     typed = load(params, preset=preset, settings=settings or ())
-    screen = console_for()
+    refused = 0
     with console.shown(console_for(stderr=True)):
-        found = list(judge_path(path, params=typed, device=device or device_here(), window=not no_window))
-    for judged in found:
-        row = dataclasses.asdict(judged)
-        row["reason"] = row["reason"] and str(row["reason"]).rpartition("/")[2]
-        if as_json:
-            print(json.dumps(row, default=str), flush=True)
-        else:
-            screen.print(_judged_line(row), highlight=False)
+        for judged in judge_path(path, params=typed, device=device or device_here(), window=not no_window):
+            refused += judged.outcome != "accepted"
+            row = dataclasses.asdict(judged)
+            row["reason"] = row["reason"] and str(row["reason"]).rpartition("/")[2]
+            print(json.dumps(row, default=str) if as_json else _judged_line(row), flush=True)
+    if strict and refused:
+        raise typer.Exit(1)
 
 
 def audit(
@@ -62,7 +62,7 @@ def audit(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where there is a finding.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder of the report.", show_default="audit/NAME below the data folder"),
+        typer.Option("--out", metavar="DIR", help="Folder of the report.", show_default="audit/NAME-HASH below the data folder"),
     ] = None,
     preset: Preset = None,
     settings: Settings = None,
@@ -70,11 +70,15 @@ def audit(
     data: Data = None,
 ) -> None:
     """What is wrong with any set in KernelBench form: text, labels, dry run, copies of benchmarks, duplicates. Needs no GPU; with
-    --device each task is run too."""
+    --device each task is run too.
+
+    Columns are known by name, in any case of letters, the first of a list counts. Source: code, source, task_code, problem,
+    reference, ref_arch_src, pytorch_code, torch_code, python_code, where it holds a class. Name: task_id, name, id, problem_name,
+    uuid. Labels: ops, operators, labels, as a list or its text; without one a first comment `# ops: nn.Linear, torch.tanh`; without
+    either labels are not judged."""
     from ops6k import console
     from ops6k.audit import audit as looked
-    from ops6k.audit.page import faulty, write
-    from ops6k.tables import readable
+    from ops6k.audit.page import faulty, folder_name, write
 
     typed, results = loaded(params, preset, settings, data)
     with console.shown(console_for(stderr=True)):
@@ -85,8 +89,7 @@ def audit(
             f"{kind:28} {len(faults):6}  {faults[0].place}: {faults[0].message.splitlines()[0][:120] if faults[0].message else ''}"
         )
     print(f"{faulty(found)} of {found.looked_at} rows have a fault ({found.rows} in the set)")
-    name = readable(Path(source).resolve().stem)
-    print(*(f"{path} written" for path in write(found, out or results / "audit" / name)), sep="\n")
+    print(*(f"{path} written" for path in write(found, out or results / "audit" / folder_name(source))), sep="\n")
     if strict and found.faults:
         raise typer.Exit(1)
 
@@ -162,4 +165,7 @@ def _judged_line(row: dict[str, object]) -> str:
     seen = "  ".join(
         f"{key}={value}" for key, value in evidence.items() if value is not None and not isinstance(value, dict | list | tuple)
     )
-    return f"{escape(str(row['id']))}  [{colour}]{word}[/{colour}]  [dim]{escape(seen)}[/dim]"
+    screen = console_for()
+    with screen.capture() as line:  # printed by the caller: above the bars where there are some
+        screen.print(f"{escape(str(row['id']))}  [{colour}]{word}[/{colour}]  [dim]{escape(seen)}[/dim]", highlight=False, end="")
+    return line.get()

@@ -30,7 +30,7 @@ from ops6k.params import DedupParams
 from ops6k.progress import Tracker
 from ops6k.records import Match
 
-__all__ = ["Comparison", "Subject", "compare", "decide", "rejections"]
+__all__ = ["Comparing", "Comparison", "Subject", "compare", "decide", "rejections"]
 
 
 _MANY = 1500
@@ -55,24 +55,35 @@ def compare(
     tasks: Sequence[Subject], references: Sequence[Reference], params: DedupParams, progress: Tracker | None = None
 ) -> Comparison:
     """As `decide`, with clusters."""
-    benchmarks, kept = Benchmarks([r for r in references if r.benchmark != EXAMPLES], params), Kept(params)
-    shown = [r for r in references if r.benchmark == EXAMPLES]
-    examples = Benchmarks(shown, params) if shown else None
-    components = Components(len(tasks))
+    comparing, components = Comparing(references, params), Components(len(tasks))
     matches: list[Match] = []
     for number, (subject, form) in enumerate(zip(tasks, canonical_forms([task.code for task in tasks]), strict=True)):
-        known = Known(subject, form)
-        against = benchmarks.matches(known)
-        against += [match for match in examples.matches(known) if match.reason] if examples else []
-        inside, pairs = kept.matches(known, contaminated=any(match.reason for match in against))
+        found, pairs = comparing.next(Known(subject, form), number)
         for other in pairs:
             components.join(number, other)
-        if not any(match.reason for match in (*against, *inside)):
-            kept.add(known, number)
-        matches += [*against, *inside]
+        matches += found
         if progress:
             progress.advance()
     return Comparison(matches, [tasks[components.find(i)].candidate_id for i in range(len(tasks))])
+
+
+class Comparing:
+    """Tasks one by one, each with the references and with those before it that stand."""
+
+    def __init__(self, references: Sequence[Reference], params: DedupParams) -> None:
+        shown = [r for r in references if r.benchmark == EXAMPLES]
+        self.benchmarks = Benchmarks([r for r in references if r.benchmark != EXAMPLES], params)
+        self.examples = Benchmarks(shown, params) if shown else None
+        self.kept = Kept(params)
+
+    def next(self, known: Known, number: int) -> tuple[list[Match], list[int]]:
+        """Its matches, and the numbers of the tasks that it shares a cluster with. It stands itself where no match rejects."""
+        against = self.benchmarks.matches(known)
+        against += [match for match in self.examples.matches(known) if match.reason] if self.examples else []
+        inside, pairs = self.kept.matches(known, contaminated=any(match.reason for match in against))
+        if not any(match.reason for match in (*against, *inside)):
+            self.kept.add(known, number)
+        return [*against, *inside], pairs
 
 
 def canonical_forms(codes: Sequence[str]) -> Iterator[Canonical | None]:

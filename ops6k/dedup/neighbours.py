@@ -98,8 +98,8 @@ class Growing:
 
 
 def bands(threshold: float, num_perm: int) -> tuple[int, int]:
-    """(bands, rows): the most selective ones that still propose a pair at the threshold but for a share of MISSED."""
-    fits = [rows for rows in range(1, num_perm + 1) if (1 - threshold**rows) ** (num_perm // rows) <= MISSED]
+    """(bands, rows): the most selective ones that still propose a pair at the threshold but for a share of MISSED; two bands at least."""
+    fits = [rows for rows in range(1, num_perm // 2 + 1) if (1 - threshold**rows) ** (num_perm // rows) <= MISSED]
     rows = max(fits, default=1)
     return num_perm // rows, rows
 

@@ -18,7 +18,7 @@ from ops6k.dedup.subject import arguments, folded
 from ops6k.dedup.trace import aten_operators
 from ops6k.errors import MissingInput
 from ops6k.params import Params
-from ops6k.tables import source_text
+from ops6k.tables import source_text, syntax_error
 
 _ROWS = "row"
 
@@ -26,13 +26,15 @@ _ROWS = "row"
 def page(path: Path, params: Params, data: Path, *, count: int, source: Path | None) -> Iterator[RenderableType]:
     """Parts to print, in order. source: folder of the benchmarks' problems, whose form an index does not hold.
 
-    Raises MissingInput where the file or an index is absent.
+    Raises MissingInput where the file or an index is absent, or the file is no task.
     """
     if not path.is_file():
         raise MissingInput(f"{path}: no such file")
     code = source_text(path)
+    if wrong := syntax_error(code):
+        raise MissingInput(f"{path}: no Python: {wrong}")
     if not is_task(code):
-        raise MissingInput(f"{path}: no task: no Python with a class in it")
+        raise MissingInput(f"{path}: no task: no class in it")
     references = load_indexes(params.path(index) for index in params.dedup.benchmarks)
     (aten,) = aten_operators([code])
     problems = nearest(code, aten, references, count)

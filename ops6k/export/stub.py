@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ops6k.errors import Ops6kError
 from ops6k.records import Task
+from ops6k.tables import syntax_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,9 @@ class Signatures:
 
 def signatures(task: Task) -> Signatures:
     """Raises Ops6kError where the code has no class Model with a forward."""
-    try:
-        tree = ast.parse(task.code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # what ast.parse says of what is no Python
-        raise Ops6kError(f"task {task.task_id}: the code is no Python") from None
+    if wrong := syntax_error(task.code):
+        raise Ops6kError(f"task {task.task_id}: the code is no Python: {wrong}")
+    tree = ast.parse(task.code)
     init, forward = (_parameters(tree.body, "Model", name) for name in ("__init__", "forward"))
     if forward is None:
         raise Ops6kError(f"task {task.task_id}: the code has no class Model with a forward")

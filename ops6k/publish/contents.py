@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,6 +41,21 @@ def parts(data: Path, what: What) -> tuple[Part, ...]:
     """What is to be published, checked; raises MissingInput or HubError with one line that names the file."""
     wanted = ("dataset", "agent") if what == "all" else (what,)
     return tuple(_dataset(data) if name == "dataset" else _agent(data) for name in wanted)
+
+
+def changes(part: Part, there: Mapping[str, int], is_same: Callable[[str], bool]) -> Iterator[str]:
+    """What publishing does, a line a file: `+ data/test.parquet (12,345 bytes)`, `~ README.md (6,100 bytes, were 6,001)`, `- old.csv`.
+
+    there: sizes of what is published already, by name. is_same: asked of files on both sides.
+    """
+    here = {file.as_posix(): part.folder / file for file in part.files}
+    for name, path in here.items():
+        size = path.stat().st_size
+        if name not in there:
+            yield f"+ {name} ({size:,} bytes)"
+        elif not is_same(name):
+            yield f"~ {name} ({size:,} bytes, were {there[name]:,})"
+    yield from (f"- {name}" for name in sorted(there.keys() - here.keys()))
 
 
 def _dataset(data: Path) -> Part:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ops6k.errors import HubError
 from ops6k.params import Params
 from ops6k.publish.audited import refuse_faulty
-from ops6k.publish.contents import Part, What, parts
+from ops6k.publish.contents import Part, What, changes, parts
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, RepoFile
@@ -106,8 +106,9 @@ def _commit(api: "HfApi", part: Part, repository: str, tag: str | None) -> Publi
     tree = api.list_repo_tree(repository, recursive=True, repo_type=part.kind, revision=head)
     there = {entry.path: entry for entry in tree if isinstance(entry, RepoFile) and not entry.path.startswith(".")}
     here = {file.as_posix() for file in part.files}
-    changes = tuple(_changes(part, there))
-    _refuse_moved(api, part, repository, tag, head, changed=bool(changes))
+    sizes = {name: entry.size for name, entry in there.items()}
+    changed = tuple(changes(part, sizes, lambda name: _is_same(part.folder / name, there[name])))
+    _refuse_moved(api, part, repository, tag, head, changed=bool(changed))
     operations = [CommitOperationAdd(name, part.folder / name) for name in sorted(here)]
     operations += [CommitOperationDelete(name) for name in there if name not in here]
     commit = api.create_commit(
@@ -117,19 +118,7 @@ def _commit(api: "HfApi", part: Part, repository: str, tag: str | None) -> Publi
         repo_type=part.kind,
         parent_commit=head,
     )
-    return Published(repository, commit.oid, changes if commit.oid != head else ())
-
-
-def _changes(part: Part, there: Mapping[str, "RepoFile"]) -> Iterator[str]:
-    """`+ data/test.parquet (12,345 bytes)`, `~ README.md (6,100 bytes, were 6,001)`, `- old.csv`."""
-    for file in part.files:
-        path, entry = part.folder / file, there.get(file.as_posix())
-        size = path.stat().st_size
-        if entry is None:
-            yield f"+ {file.as_posix()} ({size:,} bytes)"
-        elif not _is_same(path, entry):
-            yield f"~ {file.as_posix()} ({size:,} bytes, were {entry.size:,})"
-    yield from (f"- {name}" for name in sorted(there.keys() - {file.as_posix() for file in part.files}))
+    return Published(repository, commit.oid, changed if commit.oid != head else ())
 
 
 def _is_same(path: Path, entry: "RepoFile") -> bool:

@@ -50,7 +50,7 @@ class Status(StrEnum):
     INVALID = "invalid"
     """No Python, or no ModelNew."""
     UNFINISHED = "unfinished"
-    """Out of time or memory: may pass on a larger machine."""
+    """Out of time or memory, or a Triton kernel where there is no triton or no GPU: may pass on another machine."""
     REFERENCE = "reference"
     """The task itself does not run here."""
 
@@ -64,7 +64,8 @@ class Score:
     message: str
     allow_torch: bool
     torch_calls: tuple[str, ...] = ()
-    """Operators of torch that forward called beyond memory and views; not looked at where they are allowed."""
+    """Operators of torch that forward called beyond memory and views. Where they are allowed: in one call, once its values are right,
+    and without what torch.compile has fused."""
     worst_error: float | None = None
     """Largest absolute difference of any output, over all inputs."""
     repeats: int = 0
@@ -97,6 +98,8 @@ def score(
     weights; None: drawn. The sandbox stays open until the process ends: the first call takes seconds more. Raises WorkerError
     where the machine is at fault.
     """
+    if refused := _refused(task, solution, allow_torch):  # its text says enough: no sandbox need start
+        return refused
     (found,) = scorer_here(device).scores([(task, solution)], allow_torch=allow_torch, repeats=repeats, seed=seed)
     return found
 
@@ -110,7 +113,7 @@ class Scorer:
     def __init__(self, *, device: str | None = None, workers: int | None = None, device_gib: float | None = None) -> None:
         self.device = device or _device_here()
         device_gib = _free_gib(self.device) if device_gib is None else device_gib
-        warm_up = "ops6k.screen.warm:compile_once" if self.device == "cpu" else "ops6k.screen.warm:dry_run_once"
+        warm_up = "ops6k.reward.warm:compile_once" if self.device == "cpu" else "ops6k.screen.warm:dry_run_once"
         self.numbers = itertools.count()
         self.alone = threading.Lock()
         self.sandbox = Sandbox(

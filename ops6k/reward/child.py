@@ -10,6 +10,7 @@ import functools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -79,17 +80,17 @@ def score_solution(payload: dict) -> dict:
     if refused is None:
         enter("timing")
         refused = judge.timing()
-    return _answer(refused, judge.worst_error, judge.times)
+    return _answer(refused, judge)
 
 
-def _answer(refused: Refused | None, worst_error: float | None = None, times: dict[str, list[float]] | None = None) -> dict:
-    found = refused or Refused("correct", "")
+def _answer(refused: Refused | None, judge: "_Judge | None" = None) -> dict:
+    found = refused or Refused("correct", "", judge.torch_calls)
     return {
         "status": found.status,
         "message": found.message,
         "torch_calls": list(found.torch_calls),
-        "worst_error": worst_error,
-        "times": {name: list(map(float, row)) for name, row in times.items()} if refused is None else {},
+        "worst_error": judge and judge.worst_error,
+        "times": {name: list(map(float, row)) for name, row in judge.times.items()} if refused is None else {},
     }
 
 
@@ -102,6 +103,8 @@ class _Judge:
         self.task: Loaded = load_task(request.code, "task_reference")
         self.solution: ModuleType | None = None
         self.worst_error = 0.0
+        self.torch_calls: tuple[str, ...] = ()
+        """Of one call, where they are allowed."""
         self.state = _global_state()
         self.times: dict[str, list[float]] = {"solution": [], "eager": [], "compiled": []}
 
@@ -182,6 +185,7 @@ class _Judge:
         second = attempt(lambda: guarded(lambda: self.forward(*inputs[1])))
         if isinstance(second, Finding):
             return _failed(second)
+        self.torch_calls = second[1]
         if second[1] and not self.request.allow_torch:
             return Refused("torch", f"forward calls torch's own {', '.join(second[1][:5])}", second[1])
         if not all(map(torch.equal, first, before)):
@@ -278,7 +282,18 @@ def _of_task(finding: Finding) -> Refused:
 
 
 def _failed(finding: Finding) -> Refused:
+    if lacking := _lacking(finding.message):
+        return Refused("unfinished", f"{lacking}, which is no fault of the solution ({finding.message})")
     return Refused("unfinished" if finding.reason.outcome == "unfinished" else "failed", finding.message)
+
+
+def _lacking(message: str) -> str:
+    """What this machine lacks to run a Triton kernel, where that is what Python or triton says; else empty."""
+    if "No module named 'triton'" in message and find_spec("triton") is None:
+        return "triton is not installed here"
+    if "0 active drivers" in message and not torch.cuda.is_available():
+        return "triton finds no GPU here"
+    return ""
 
 
 def _copied(arguments: list) -> list:
