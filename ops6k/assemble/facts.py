@@ -87,10 +87,8 @@ class Facts:
     predicted_within_2x: float
     similarity: Spread | None
     environments: tuple[Environment, ...]
-
-    @property
-    def on_cpu(self) -> bool:
-        return any(map(is_cpu, self.environments))
+    on_cpu: int
+    """Rows whose evidence is of a CPU."""
 
     @property
     def composed(self) -> int:
@@ -129,6 +127,7 @@ def facts(tasks: Sequence[Task]) -> Facts:
         predicted_within_2x=_share(predicted, lambda ratio: 0.5 <= ratio <= 2),
         similarity=spread([t.similarity.score for t in tasks if t.similarity], geometric=False),
         environments=tuple(sorted({t.environment for t in tasks}, key=str)),
+        on_cpu=sum(is_cpu(t.environment) for t in tasks),
     )
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ops6k.assemble.join import Story
 from ops6k.errors import MissingInput
+from ops6k.harvest.lines import read
 from ops6k.records import Funnel, Operator, Outcome, Report
 from ops6k.store import from_plain
-from ops6k.tables import json_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +173,7 @@ def read_reports(*folders: Path) -> dict[str, Report]:
 
 def read_operators(seed_ops: Path) -> list[Operator]:
     """All harvested operators, by file and line; raises MissingInput where there is none or a line is none."""
-    operators = []
-    for file in sorted(seed_ops.glob("*.jsonl")):
-        for number, row in enumerate(json_rows(file), start=1):
-            try:
-                operators.append(from_plain(Operator, row))
-            except (ValueError, KeyError, TypeError) as error:
-                raise MissingInput(f"{file}:{number}: not a harvested operator ({error})") from None
+    operators = [one for file in sorted(seed_ops.glob("*.jsonl")) for one in read(file)]
     if not operators:
         raise MissingInput(f"{seed_ops}: no operators; `ops6k harvest` makes them")
     return operators
