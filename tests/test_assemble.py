@@ -239,7 +239,7 @@ def test_an_unreadable_line_of_the_harvest_is_named(tmp_path: Path) -> None:
     data = synthetic.write_build(synthetic.mixed_build(20), tmp_path)
     with (tmp_path / "seed_ops" / "torch.jsonl").open("a") as file:
         file.write("{not json\n")
-    with pytest.raises(MissingInput, match=r"torch\.jsonl: line 9 is not JSON"):
+    with pytest.raises(MissingInput, match=r"torch\.jsonl: line 9 is no operator"):
         run(synthetic.params(tmp_path, 5, "allow"), data)
 
 
