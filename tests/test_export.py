@@ -486,7 +486,7 @@ def test_the_data_set_of_the_project_goes_below_its_data_folder(dataset: Path) -
     project, id_ = dataset.parents[1], task_id(ODD_CODE)
     (project / "prompts").symlink_to(PROMPTS)
     done = ops6k("export", "--format", "trl", cwd=project)
-    assert done.stderr == "" and done.stdout == "data/export/trl\n  test.parquet: 3 rows\n  train.parquet: 9 rows\n"
+    assert done.stderr == "" and done.stdout == "data/export/trl\n  train.parquet: 9 rows\n  test.parquet: 3 rows\n"
     assert (project / "data" / "export" / "trl" / "train.parquet").is_file()
     for words in ([id_[:10]], ["data/dataset", id_], ["--task", id_.upper(), "--split", "train"]):
         out = project / f"work-{len(words)}"

@@ -21,7 +21,7 @@ import pytest
 from ops6k import judge, params
 from ops6k.judge import Judged, judge_path
 from ops6k.records import Candidate, Verdict, Work
-from ops6k.sandbox import Job
+from ops6k.sandbox import Job, kept
 from ops6k.screen.course import Course, Rules
 from ops6k.screen.limits import limits_of
 from ops6k.screen.shards import judged
@@ -88,6 +88,8 @@ class Bait:
     """All that this process and those it starts print meanwhile."""
     leaks: list[str] = field(default_factory=list)
     """Files with the canary that were seen while the programs ran."""
+    kept: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    """Size and time of change of what is kept for later servers, as first seen."""
 
     def programs(self) -> list[Program]:
         return [_program(file, self._filled(file.read_text(encoding="utf-8"))) for file in FILES]
@@ -146,6 +148,7 @@ def bait(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bait]:
     with pytest.MonkeyPatch.context() as patched, socket.create_server(("127.0.0.1", 0)) as server:
         for name in ("HF_TOKEN", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"):
             patched.setenv(name, CANARY)
+        patched.setenv("XDG_CACHE_HOME", os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
         patched.setenv("HOME", str(home))
         patched.setattr(tempfile, "tempdir", str(work))
         server.setblocking(False)
@@ -170,8 +173,11 @@ def ordinary(bait: Bait, typed: params.Params, tmp_path_factory: pytest.TempPath
         (folder / f"{program.name}.py").write_text(program.code, encoding="utf-8")
     for i, letter in enumerate(("0", "e", "n", "z")):
         (folder / f"{letter}-control.py").write_text(_control(i), encoding="utf-8")
+    bait.kept = _kept()
     with bait.listening():
-        return {one.id: one for one in judge_path(folder, params=typed, device="cpu", window=False)}
+        found = {one.id: one for one in judge_path(folder, params=typed, device="cpu", window=False)}
+    bait.kept = bait.kept or _kept()  # where this was the first server of the machine
+    return found
 
 
 class _PastText(Course):
@@ -261,6 +267,15 @@ def test_no_secret_is_seen_in_a_verdict_or_a_file(bait: Bait, ordinary: dict[str
 
 def test_nothing_is_printed_or_logged(bait: Bait, ordinary: dict[str, Judged], past: dict[str, Verdict]) -> None:
     assert bait.printed.read_bytes() == b""
+
+
+def test_what_is_kept_for_later_servers_is_what_it_was(bait: Bait, ordinary: dict[str, Judged], past: dict[str, Verdict]) -> None:
+    assert bait.kept and _kept() == bait.kept
+
+
+def _kept() -> dict[Path, tuple[int, int]]:
+    folder = kept.folder_of("ops6k.screen.warm:compile_once", "cpu")
+    return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
 
 
 def test_no_process_file_or_connection_is_left(bait: Bait, ordinary: dict[str, Judged], past: dict[str, Verdict]) -> None:
