@@ -5,6 +5,7 @@ Python sources, tables of tasks in Parquet or JSON lines that other people have 
 
 import ast
 import codecs
+import hashlib
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -13,6 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ops6k.errors import MissingInput
+
+_LONGEST_NAME = 60
+"""Characters; a folder's name may have 255 bytes."""
 
 
 def readable(text: object) -> str:
@@ -80,3 +84,10 @@ def json_rows(path: Path) -> Iterator[dict]:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
+
+
+def folder_name(source: str) -> str:
+    """Of what is made of a source: how it is called, and 8 digits that stand for where it lies, so that no two sources share a folder."""
+    path = Path(source).resolve()
+    whole = str(path) if path.exists() else source  # a Hub id lies nowhere here
+    return f"{readable(path.stem)[:_LONGEST_NAME]}-{hashlib.sha256(readable(whole).encode()).hexdigest()[:8]}"

@@ -15,10 +15,11 @@ from dedup_tasks import framed
 
 from ops6k import params as parameters
 from ops6k.audit import Audit, audit
-from ops6k.audit.page import faulty, folder_name, write
+from ops6k.audit.page import faulty, write
 from ops6k.audit.rows import COLUMNS, rows_of
 from ops6k.commands import look
 from ops6k.errors import MissingInput
+from ops6k.tables import folder_name
 
 ROOT = Path(__file__).parents[1]
 SOUND = framed("self.fc = nn.Linear(width, 64)", "return torch.kthvalue(self.fc(x).cumsum(0), 3, dim=1)[0]")

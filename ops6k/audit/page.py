@@ -1,6 +1,5 @@
 """The report of an audit: audit.json for programs, audit.md and audit.html for people, from one record."""
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -9,19 +8,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ops6k import __version__
 from ops6k.audit import Audit
 from ops6k.store import to_plain, whole_file, write_json
-from ops6k.tables import readable
 
 SHOWN = 100
 """Rows of a kind whose code stands in the page."""
-_LONGEST_NAME = 60
-"""Characters; a folder's name may have 255 bytes."""
-
-
-def folder_name(source: str) -> str:
-    """Of a source's reports: how it is called, and 8 digits that stand for where it lies, so that no two sources share a folder."""
-    path = Path(source).resolve()
-    whole = str(path) if path.exists() else source  # a Hub id lies nowhere here
-    return f"{readable(path.stem)[:_LONGEST_NAME]}-{hashlib.sha256(readable(whole).encode()).hexdigest()[:8]}"
 
 
 def write(found: Audit, folder: Path) -> list[Path]:

@@ -78,7 +78,8 @@ def audit(
     either labels are not judged."""
     from ops6k import console
     from ops6k.audit import audit as looked
-    from ops6k.audit.page import faulty, folder_name, write
+    from ops6k.audit.page import faulty, write
+    from ops6k.tables import folder_name
 
     typed, results = loaded(params, preset, settings, data)
     with console.shown(console_for(stderr=True)):
@@ -99,7 +100,10 @@ def revalidate(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="Folder of the new version.", show_default="revalidated/NAME below the data folder"
+            "--out",
+            metavar="DIR",
+            help="Folder of the new version.",
+            show_default="revalidated/NAME-DIGITS below the data folder",
         ),
     ] = None,
     fit: Annotated[bool, typer.Option("--fit", help="Resize what lies outside the window here.")] = False,
@@ -115,9 +119,10 @@ def revalidate(
     """Run the screen of a set again on this machine, and write a new version whose rows say where they passed."""
     from ops6k import console
     from ops6k.revalidate import revalidate as again
+    from ops6k.tables import folder_name
 
     typed, results = loaded(params, preset, settings, data)
-    place = out or results / "revalidated" / source.resolve().name
+    place = out or results / "revalidated" / folder_name(str(source))
     workers = typed.screen.workers or os.cpu_count() or 1
     with console.shown(console_for(stderr=True)):
         found = again(
