@@ -43,7 +43,7 @@ def _exported(model: torch.nn.Module, inputs: Sequence[object]) -> ExportedProgr
             exported = torch.export.export(model, tuple(inputs), strict=False)
             functionalise(exported.graph)
             return exported if is_functional(exported.graph) else exported.run_decompositions({})
-        except Exception as error:  # noqa: BLE001 - whatever the tracer or the model raises: the model cannot be captured
+        except Exception as error:
             lines = str(error).strip().splitlines() or [""]
             raise NotCapturable(f"{type(error).__name__}: {lines[0]}") from error
 
@@ -108,9 +108,7 @@ def _arguments(exported: ExportedProgram, inputs: Sequence[object], names: list[
     leaves, spec = torch.utils._pytree.tree_flatten(list(inputs))
     if len(leaves) != len(names):
         raise NotCapturable(f"{len(leaves)} inputs, {len(names)} in the graph")
-    named = [
-        Input(name, tuple(leaf.shape), str(leaf.device)) if name else leaf for leaf, name in zip(leaves, names, strict=True)
-    ]
+    named = [Input(name, tuple(leaf.shape), str(leaf.device)) if name else leaf for leaf, name in zip(leaves, names, strict=True)]
     arguments = tuple(torch.utils._pytree.tree_unflatten(named, spec))
     if not all(_is_writable(item) for item in arguments) or not any(isinstance(item, Input) for item in named):
         raise NotCapturable("inputs that are neither tensors, numbers nor lists of tensors")

@@ -82,11 +82,14 @@ def is_random(node: Node) -> bool:
 
 def is_invariant(node: object) -> bool:
     """Depends on parameters, buffers and constants alone; numbers do too."""
-    if not isinstance(node, Node):
-        return True
-    if node.op != "call_function":
-        return node.op == "get_attr"
-    return not is_random(node) and all(is_invariant(other) for other in node.all_input_nodes)
+    waiting, seen = [node] if isinstance(node, Node) else [], set()
+    while waiting:
+        current = waiting.pop()
+        if current.op not in ("call_function", "get_attr") or is_random(current):
+            return False
+        seen.add(current)
+        waiting += [other for other in current.all_input_nodes if other not in seen]
+    return True
 
 
 def insert(before: Node, packet_overload: object, *args: object, **kwargs: object) -> Node:

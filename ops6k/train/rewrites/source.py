@@ -42,7 +42,7 @@ def class_source(program: Written, decorator: str = "", does: str = "", channels
         *([_indented([f'"""{does}"""']), ""] if does else []),
         _set_up(channels_last),
         "",
-        _indented(_prepare(program)),
+        _indented(_prepare(program, channels_last)),
         "",
         _indented(_forward(program)),
         "",
@@ -65,12 +65,12 @@ def _set_up(channels_last: bool) -> str:
     return _indented(lines)
 
 
-def _prepare(program: Written) -> list[str]:
+def _prepare(program: Written, channels_last: bool) -> list[str]:
     """The method that computes, once, what depends on weights alone; buffers outside the state_dict, which move with the model."""
     nodes = prepared(program.graph, program.constants)
     lines = [_statement(node, program, nodes, inside=True) for node in program.graph.nodes if node in nodes]
     kept = [node for node in nodes if any(user not in nodes for user in node.users)]
-    lines += [f'self.register_buffer("{_buffer(node)}", {node.name}.contiguous(), persistent=False)' for node in kept]
+    lines += [f'self.register_buffer("{_buffer(node)}", {node.name}{_laid_out(node, channels_last)}, persistent=False)' for node in kept]
     if any("device" in line for line in lines):
         lines.insert(0, "device = next((x.device for x in [*self.parameters(), *self.buffers()]), torch.get_default_device())")
     does = "What depends on weights alone: computed after construction and after each load_state_dict."
@@ -194,6 +194,13 @@ def attribute(path: str) -> str:
     for part in path.split("."):
         text = f"{text}.{part}" if part.isidentifier() else f'getattr({text}, "{part}")'
     return text
+
+
+def _laid_out(node: Node, channels_last: bool) -> str:
+    """What gives a prepared tensor the memory that a parameter of its kind has."""
+    value = node.meta.get("val")
+    images = channels_last and isinstance(value, torch.Tensor) and value.dim() == 4
+    return ".contiguous(memory_format=torch.channels_last)" if images else ".contiguous()"
 
 
 def _last_uses(run: list[Node], output: Node) -> dict[Node, list[Node]]:
