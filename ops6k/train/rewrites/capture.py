@@ -10,10 +10,12 @@ from torch.fx import Graph, Node
 
 from ops6k.train.rewrites.functional import clean, functionalise, is_functional
 from ops6k.train.rewrites.program import Program
-from ops6k.train.rewrites.source import Input
+from ops6k.train.rewrites.source import Input, class_source
 
 MOST_CONSTANT = 4096
 """Elements of a constant that can be written out."""
+_OWN = ("set_up", "prepare", "rewritten")
+"""Names that the written class has of its own."""
 _RESERVED = frozenset(["self", "torch", "device"])
 
 
@@ -25,6 +27,9 @@ def capture(model: torch.nn.Module, inputs: Sequence[object]) -> Program:
     """The graph of a model in eval mode, for inputs of these shapes. Raises NotCapturable, and nothing else for what a model does."""
     if model.training:
         raise NotCapturable("the model is in training mode")
+    for name in _OWN:
+        if hasattr(model, name):
+            raise NotCapturable(f"the model has {name} of its own")
     exported = _exported(model, inputs)
     lifted = _lifted(exported)
     names = _names_of(exported, lifted)
@@ -141,6 +146,10 @@ def _refuse(program: Program) -> None:
             raise NotCapturable(f"calls {node.target}")
     if not is_functional(program.graph):
         raise NotCapturable("in-place operators remain")
+    try:
+        class_source(program)
+    except TypeError as error:
+        raise NotCapturable(str(error)) from error
 
 
 def _can_be_written(node: Node) -> bool:

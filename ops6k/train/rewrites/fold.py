@@ -166,4 +166,4 @@ def _shifted(layer: Layer, bias: Node | None, operand: Node | float, alpha: floa
         bias = insert(before, aten.new_zeros.default, weight, [layer.channels])
     if not isinstance(operand, Node):
         return insert(before, aten.add.Tensor, bias, alpha * operand)
-    return insert(before, aten.add.Tensor, bias, operand, alpha=alpha)
+    return insert(before, aten.add.Tensor, bias, operand, **({} if alpha == 1 else {"alpha": alpha}))

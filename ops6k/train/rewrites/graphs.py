@@ -94,8 +94,9 @@ def is_invariant(node: object) -> bool:
 
 def insert(before: Node, packet_overload: object, *args: object, **kwargs: object) -> Node:
     """A new call in front of a node, its shape worked out."""
+    name = packet_overload.__name__.split(".")[0]
     with before.graph.inserting_before(before):
-        node = before.graph.call_function(packet_overload, args, kwargs)
+        node = before.graph.create_node("call_function", packet_overload, args, kwargs, name=name)
     fake_args, fake_kwargs = torch.fx.map_arg((args, kwargs), value)
     with torch.no_grad():
         node.meta["val"] = packet_overload(*fake_args, **fake_kwargs)
@@ -124,7 +125,12 @@ def drop_unused(graph: Graph) -> None:
 
 def returned(graph: Graph) -> set[Node]:
     """What the graph returns, and what may be memory of that: its arguments through views."""
-    waiting = list(graph.output_node().all_input_nodes)
+    return set().union(*(memory_of(node) for node in graph.output_node().all_input_nodes))
+
+
+def memory_of(node: Node) -> set[Node]:
+    """The node, and whatever else may be the same memory: its arguments through views."""
+    waiting = [node]
     found: set[Node] = set()
     while waiting:
         node = waiting.pop()

@@ -97,6 +97,8 @@ def _copy(node: Node, kept: set[Node]) -> Node | None:
         return None
     ordinary = named.get("memory_format") in (None, torch.contiguous_format, torch.preserve_format)
     same = value(base).stride() == value(node).stride()
+    if any(is_call(user, aten.view, aten.view_as_complex) for user in node.users):
+        return None
     moved_on = all(is_call(user, *_PERMUTING, *_RESHAPING, aten.contiguous, aten.clone) for user in node.users)
     return base if ordinary and (same or moved_on) else None
 
@@ -152,13 +154,13 @@ def _cat_of_parts(node: Node, kept: set[Node]) -> Node | None:
     pieces = _pieces(first.args[0])
     if pieces is None or [part.args[1] for part in parts] != list(range(len(pieces[1]))):
         return None
-    return pieces[0] if bound(node)["dim"] % value(node).dim() == pieces[2] and node not in kept else None
+    return pieces[0] if bound(node)["dim"] % value(node).dim() == pieces[2] else None
 
 
 def _there_and_back(node: Node, kept: set[Node]) -> Node | None:
     """flip of flip along the same axes, rolls that sum to nothing."""
     inner = node.args[0] if node.args else None
-    if not is_call(node, aten.flip, aten.roll) or not is_call(inner, node.target.overloadpacket) or node in kept:
+    if not is_call(node, aten.flip, aten.roll) or not is_call(inner, node.target.overloadpacket):
         return None
     base, rank = inner.args[0], value(node).dim()
     if is_call(node, aten.flip):

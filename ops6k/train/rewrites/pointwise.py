@@ -83,7 +83,11 @@ def limits(node: object, depth: int = DEPTH) -> tuple[float, float]:
         return min(max(low, clamp.low), clamp.high), min(max(high, clamp.low), clamp.high)
     if is_call(node, *_SELECTING, *_AVERAGES):
         low, high = limits(node.args[0], depth - 1)
-        return (min(low, 0.0), max(high, 0.0)) if is_call(node, *_AVERAGES) else (low, high)
+        if not is_call(node, *_AVERAGES):
+            return low, high
+        # Zeros of the padding count, and a divisor of the caller's may be smaller than the window.
+        usual = bound(node).get("divisor_override") is None
+        return (min(low, 0.0), max(high, 0.0)) if usual else (0.0 if low >= 0 else -INF, INF)
     if is_call(node, *RANGES):
         return RANGES[node.target.overloadpacket]
     return _limits_of_two(node, depth)

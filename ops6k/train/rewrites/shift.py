@@ -78,4 +78,4 @@ def _handed_on(node: Node, x: Node, c: object, alpha: float) -> Node:
     if not bound(node)["keepdim"]:
         lengths = (1,) * (rank - value(c).dim()) + shape(c)
         c = insert(node, aten.reshape.default, c, [length for i, length in enumerate(lengths) if i not in along])
-    return insert(node, aten.add.Tensor, made, c, alpha=alpha)
+    return insert(node, aten.add.Tensor, made, c, **({} if alpha == 1 else {"alpha": alpha}))

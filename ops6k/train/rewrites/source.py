@@ -70,7 +70,9 @@ def _prepare(program: Written, channels_last: bool) -> list[str]:
     nodes = prepared(program.graph, program.constants)
     lines = [_statement(node, program, nodes, inside=True) for node in program.graph.nodes if node in nodes]
     kept = [node for node in nodes if any(user not in nodes for user in node.users)]
-    lines += [f'self.register_buffer("{_buffer(node)}", {node.name}{_laid_out(node, channels_last)}, persistent=False)' for node in kept]
+    lines += [
+        f'self.register_buffer("{_buffer(node)}", {node.name}{_laid_out(node, channels_last)}, persistent=False)' for node in kept
+    ]
     if any("device" in line for line in lines):
         lines.insert(0, "device = next((x.device for x in [*self.parameters(), *self.buffers()]), torch.get_default_device())")
     does = "What depends on weights alone: computed after construction and after each load_state_dict."
