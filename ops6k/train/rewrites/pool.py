@@ -108,15 +108,15 @@ def _behind_average(node: Node) -> int:
     if step:
         moves = step.op in ("add", "rsub")
         if constant_along(step.operand, along, value(point).dim()) and (not moves or _weights_sum_to_one(node)):
-            return replace(node, _again(point, like(node, step.y, node.next), node, node.next))
+            return replace(node, _again(point, like(node, step.y, node), node, node))
         return 0
     layer = layer_of(point)
     if layer and layer.kind == "convolution" and _is_pointwise(layer.node) and layer.axis not in along:
         spatial = set(range(layer.axis + 1, value(point).dim()))
         keeps = not is_call(node, aten.mean) or bound(node)["keepdim"]
         if keeps and set(along) <= spatial and (layer.bias is None or _weights_sum_to_one(node)):
-            pooled = like(node, layer.x, node.next)
-            return replace(node, rebuilt(layer, pooled.next, layer.weight, layer.bias, pooled))
+            pooled = like(node, layer.x, node)
+            return replace(node, rebuilt(layer, node, layer.weight, layer.bias, pooled))
     return 0
 
 
