@@ -28,6 +28,16 @@ class Body(nn.Module):
         return self.body(self, *inputs)
 
 
+def several(drawn: list[Drawn]) -> Drawn:
+    """One model that runs them side by side, each on inputs of its own."""
+    counts = np.cumsum([0, *(len(inputs) for _, inputs in drawn)])
+
+    def forward(m: Body, *inputs: torch.Tensor) -> tuple:
+        return tuple(part(*inputs[counts[i] : counts[i + 1]]) for i, part in enumerate(m.models))
+
+    return Body(forward, models=nn.ModuleList(model for model, _ in drawn)), [x for _, inputs in drawn for x in inputs]
+
+
 def pick(rng: Generator, *choices: object) -> object:
     return choices[rng.integers(len(choices))]
 

@@ -142,6 +142,12 @@ def _refuse(program: Program) -> None:
         if constant.numel() > MOST_CONSTANT:
             raise NotCapturable(f"the constant {name} has {constant.numel()} elements")
     for node in program.graph.nodes:
+        if any(
+            isinstance(size, torch.SymInt)
+            for leaf in torch.utils._pytree.tree_leaves(node.meta.get("val"))
+            for size in _sizes(leaf)
+        ):
+            raise NotCapturable(f"the shape of {node.name} depends on data")
         if node.op == "call_function" and not _can_be_written(node):
             raise NotCapturable(f"calls {node.target}")
     if not is_functional(program.graph):
@@ -150,6 +156,10 @@ def _refuse(program: Program) -> None:
         class_source(program)
     except TypeError as error:
         raise NotCapturable(str(error)) from error
+
+
+def _sizes(leaf: object) -> Sequence[object]:
+    return leaf.shape if isinstance(leaf, torch.Tensor) else [leaf]
 
 
 def _can_be_written(node: Node) -> bool:

@@ -92,11 +92,18 @@ def per_channel(operand: Node, layer: Layer, out_shape: tuple[int, ...]) -> bool
 
 def wide(node: Node, before: Node) -> Node:
     """Reduced precision as float32: weights are worked on there and rounded once."""
+    if node.meta.get("rounded"):
+        return node.args[0]
     return insert(before, aten.to.dtype, node, torch.float32) if dtype(node) in HALF else node
 
 
 def narrow(node: Node, to: torch.dtype, before: Node) -> Node:
-    return node if dtype(node) == to else insert(before, aten.to.dtype, node, to)
+    """Weights rounded, at the end; `wide` takes what was rounded where more is done to them."""
+    if dtype(node) == to:
+        return node
+    made = insert(before, aten.to.dtype, node, to)
+    made.meta["rounded"] = True
+    return made
 
 
 def scaled_weight(layer: Layer, weight: Node, scale: Node | float, before: Node, divide: bool = False) -> Node:

@@ -95,7 +95,8 @@ def _copy(node: Node, kept: set[Node]) -> Node | None:
     base, named = node.args[0], bound(node)
     if not isinstance(base, Node) or dtype(base) != dtype(node) or value(base).device != value(node).device:
         return None
-    ordinary = named.get("memory_format") in (None, torch.contiguous_format, torch.preserve_format)
+    # A schema gives the default of contiguous as a number.
+    ordinary = named.get("memory_format") in (None, 0, torch.contiguous_format, torch.preserve_format)
     same = value(base).stride() == value(node).stride()
     if any(is_call(user, aten.view, aten.view_as_complex) for user in node.users):
         return None

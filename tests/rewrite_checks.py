@@ -1,23 +1,27 @@
-"""Each rewrite against 100 random small models, alone and with all others."""
+"""How the tests of rewrites compare a program with its model."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
-import pytest
 import torch
-from rewrite_graphs import GENERATORS
+from rewrite_graphs import GENERATORS, several
 
 from ops6k.screen.instances import tensors_of
 from ops6k.train.rewrites import REWRITES, Program, capture, rewritten
 
 GRAPHS = 100
+TOGETHER = 5
+"""Graphs in one capture, which takes 15 ms whatever is in it."""
 
 
-@pytest.fixture(autouse=True)
-def _one_thread_without_gradients():
+@contextmanager
+def quiet_single_thread() -> Iterator[None]:
+    """One thread, no gradients, no log: pytest's handler makes torch.export write its trace, which took a third of the time."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    logging.disable()  # pytest's handler makes torch.export write its trace: it took a third of the time
+    logging.disable()
     with torch.no_grad():
         yield
     logging.disable(logging.NOTSET)
@@ -35,20 +39,15 @@ def assert_same(program: Program, model: torch.nn.Module, inputs: list[torch.Ten
     assert all(map(torch.equal, inputs, given)), what
 
 
-def test_every_rewrite_has_a_generator_of_graphs():
-    assert list(GENERATORS) == list(REWRITES)
-
-
-@pytest.mark.parametrize("name", GENERATORS)
-def test_a_rewrite_gives_what_the_model_gives_on_100_random_graphs(name: str):
-    fired = 0
-    for seed in range(GRAPHS):
+def check_100_random_graphs(name: str) -> None:
+    """A rewrite alone, and now and then all of them, against the model; the rewrite must apply somewhere."""
+    places = 0
+    for seed in range(0, GRAPHS, TOGETHER):
         torch.manual_seed(seed)
-        model, inputs = GENERATORS[name](np.random.default_rng(seed))
+        model, inputs = several([GENERATORS[name](np.random.default_rng(seed + i)) for i in range(TOGETHER)])
         program = capture(model.eval(), inputs)
-        made = rewritten(program, [name])
-        fired += bool(REWRITES[name].apply(program.copy().graph))
-        assert_same(made, model, inputs, (name, seed))
-        if seed % 5 == 0:
+        places += REWRITES[name].apply(program.copy().graph)
+        assert_same(rewritten(program, [name]), model, inputs, (name, seed))
+        if seed % (5 * TOGETHER) == 0:
             assert_same(rewritten(program, REWRITES), model, inputs, ("all", name, seed))
-    assert GRAPHS * 0.2 <= fired < GRAPHS, f"{name} applies to {fired} of {GRAPHS}"
+    assert places >= GRAPHS * 0.2, f"{name} applies in {places} places"
