@@ -1,5 +1,6 @@
 """Capturing, running and writing out models; where rewrites must and must not apply; all of them on the fixture tasks."""
 
+import copy
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -137,6 +138,16 @@ def test_reduced_precision_weights_are_worked_on_in_float32_and_rounded_once():
     exact = model.fc.weight.double() * model.c.double()[:, None] / 3
     assert module(x).dtype == torch.bfloat16
     assert float(((weight.double() - exact) / exact).abs().max()) <= 2**-8 + 1e-6
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", ["fold_batch_norm", "fold_scale", "reduce_linear", "merge_linear", "diagonal_matmul"])
+def test_reduced_precision_gives_the_same_dtype_within_its_rounding(name: str, dtype: torch.dtype):
+    forward, x, parts = MUST[name]
+    model, x = copy.deepcopy(Body(forward, **parts)).to(dtype).eval(), x.to(dtype)
+    got, wanted = rewritten(capture(model, [x]), [name]).module(model)(x), model.float()(x.float())
+    assert got.dtype == dtype
+    torch.testing.assert_close(got.float(), wanted, atol=5e-2, rtol=5e-2)
 
 
 def test_in_place_operators_are_made_ordinary_or_decomposed():

@@ -3,7 +3,7 @@
 import pytest
 from rewrite_checks import check_100_random_graphs, quiet_single_thread
 
-NAMES = ["fold_batch_norm", "fold_scale", "diagonal_matmul", "commute_pool", "reduce_linear", "merge_linear"]
+NAMES = ["fold_batch_norm", "fold_scale", "commute_pool", "reduce_linear", "merge_linear"]
 
 
 @pytest.fixture(autouse=True)

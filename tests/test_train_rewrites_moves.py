@@ -1,4 +1,4 @@
-"""Rewrites of pointwise work, moves and constants, each against 100 random small models, alone and with all others."""
+"""The other rewrites, each against 100 random small models, alone and with all others."""
 
 import pytest
 from rewrite_checks import check_100_random_graphs, quiet_single_thread
@@ -6,7 +6,7 @@ from rewrite_graphs import GENERATORS
 
 from ops6k.train.rewrites import REWRITES
 
-NAMES = ["shift_invariance", "idempotent", "cancel_moves", "common_subexpressions", "hoist_invariants"]
+NAMES = ["shift_invariance", "idempotent", "cancel_moves", "common_subexpressions", "hoist_invariants", "diagonal_matmul"]
 
 
 @pytest.fixture(autouse=True)
