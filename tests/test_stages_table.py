@@ -74,7 +74,14 @@ def _import_on_a_bare_machine(*modules: str) -> subprocess.CompletedProcess[str]
 
 def test_the_gpu_side_imports_only_the_standard_library_torch_numpy_pyarrow_and_yaml():
     done = _import_on_a_bare_machine(
-        "ops6k.screen", "ops6k.sandbox", "ops6k.target", "ops6k.params", "ops6k.store", "ops6k.progress", "ops6k.stages"
+        "ops6k.screen",
+        "ops6k.sandbox",
+        "ops6k.target",
+        "ops6k.params",
+        "ops6k.store",
+        "ops6k.progress",
+        "ops6k.stages",
+        "ops6k.train.rewrites",
     )
     assert done.returncode == 0, done.stderr
     assert "ops6k.screen.dry_run" in done.stdout
