@@ -65,9 +65,11 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        if error.errno not in _MACHINE_ERRORS or error.filename is None:
+        if error.errno not in _MACHINE_ERRORS:
             raise
-        _fail(f"{error.filename}: {os.strerror(error.errno)}", 1)
+        # A copy names its source first; a write through an open file names nothing.
+        place = error.filename2 or error.filename or "a file that was being written"
+        _fail(f"{place}: {os.strerror(error.errno)}", 1)
     if code == 130:
         _fail(_stopped("interrupted"), 130)
     sys.exit(code if isinstance(code, int) else 0)

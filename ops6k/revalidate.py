@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from ops6k.assemble import schema
-from ops6k.assemble.card import measured_anew
+from ops6k.assemble.card import measured_anew, require_marks
 from ops6k.assemble.tasks import ROW_GROUP_ROWS, validation_of
 from ops6k.errors import MissingInput
 from ops6k.judge import rules_on
@@ -27,6 +27,7 @@ from ops6k.task_rows import splits_of
 from ops6k.yaml_text import yaml_tree
 
 HEADING = "## Revalidated"
+SHARD_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,12 @@ def revalidate(
     if not source.is_dir():
         raise MissingInput(f"{source}: no folder of a data set; `hf download --repo-type dataset` fetches one of the Hub's")
     splits = splits_of(str(source))
+    card = source / "README.md"
+    if card.exists():  # before hours of screening
+        require_marks(card.read_text(encoding="utf-8"), card)
     rules = replace(rules_on(params, device, keep=work), resize_rounds=params.screen.resize_rounds if fit else 0)
+    # What is interrupted loses a shard a worker, and a person waits for this one.
+    params = replace(params, screen=replace(params.screen, shard_rows=min(params.screen.shard_rows, SHARD_ROWS)))
     shards = shards_of([_candidate(task) for tasks in splits.values() for task in tasks], rules, params, work)
     fill(shards, rules, workers, deadline_s, stage="revalidate")
     missing = sum(len(shard.candidates) for shard in shards if not shard.done)

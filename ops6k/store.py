@@ -6,6 +6,7 @@ here, so "a file appears only when whole" is kept in one place.
 
 import ast
 import dataclasses
+import errno
 import functools
 import hashlib
 import json
@@ -124,10 +125,22 @@ def whole_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        yield aside
-        os.replace(aside, path)
+        with _full_disk_of(path):
+            yield aside
+            os.replace(aside, path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _full_disk_of(path: Path) -> Iterator[None]:
+    """A full disk is the place's: a write through an open file names nothing, and a copy names its source."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            error.filename, error.filename2 = str(path), None
+        raise
 
 
 @contextmanager
@@ -142,10 +155,11 @@ def whole_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(left, ignore_errors=True)
     aside.mkdir()
     try:
-        yield aside
-        if path.exists():
-            os.replace(path, old)
-        os.replace(aside, path)
+        with _full_disk_of(path):
+            yield aside
+            if path.exists():
+                os.replace(path, old)
+            os.replace(aside, path)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)

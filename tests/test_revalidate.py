@@ -1,5 +1,6 @@
 """Revalidating: the screen again on this machine, rows that say where they passed, and a new version that loads."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from dedup_tasks import framed
 
 from ops6k import params as parameters
 from ops6k.assemble import run
-from ops6k.assemble.card import measured_anew
 from ops6k.errors import MissingInput
 from ops6k.records import Candidate, Outcome, Reason, Task, candidate_id, task_id
 from ops6k.revalidate import HEADING, Revalidated, revalidate
@@ -104,10 +104,14 @@ def test_once_more_on_the_same_machine_adds_nothing_and_screens_nothing(
     assert (tmp_path / "newer" / "README.md").read_text(encoding="utf-8") == (new / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_card_without_the_marks_is_one_line(dataset: Path, tmp_path: Path) -> None:
-    rows_of = {"train": list(rows(dataset).values())}
-    with pytest.raises(MissingInput, match="measured: banner"):
-        measured_anew("# A card\n", tmp_path, rows_of, PARAMS)
+def test_a_card_without_the_marks_is_one_line_before_anything_runs(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ops6k.screen.shards.judged", None)
+    shutil.copytree(dataset, tmp_path / "set")
+    (tmp_path / "set" / "README.md").write_text("# A card\n", encoding="utf-8")
+    with pytest.raises(MissingInput, match=r"set/README\.md: no <!-- measured: banner --> in it"):
+        revalidate(tmp_path / "set", tmp_path / "out", PARAMS, tmp_path / "work", device="cpu")
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,20 @@ def test_the_next_server_gets_a_copy_and_what_it_does_to_it_is_its_own_affair(ma
     header.write_bytes(b"changed by a child")
     assert (there / "precompiled_headers" / "a.h.gch").read_bytes() == b"compiled"
     assert os.listdir(there.parent) == ["key"]
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:3], lambda content: b"", lambda content: b"X" + content[1:]])
+def test_what_is_damaged_is_removed_and_made_anew(made: Path, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    there, own = tmp_path / "cache" / "key", tmp_path / "next"
+    kept.keep(made, there)
+    header = there / "precompiled_headers" / "a.h.gch"
+    header.write_bytes(damage(header.read_bytes()))
+    own.mkdir()
+    kept.give(there, own)
+    assert list(own.iterdir()) == [] and not there.exists()
+    kept.keep(made, there)
+    kept.give(there, own)
+    assert (own / "precompiled_headers" / "a.h.gch").read_bytes() == b"compiled"
 
 
 def test_only_the_versions_used_last_stay_and_torn_copies_go(made: Path, tmp_path: Path) -> None:

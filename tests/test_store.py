@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pyarrow as pa
@@ -200,3 +202,14 @@ def test_ids_depend_on_labels_and_code():
 def test_the_class_of_every_reason_is_an_outcome():
     assert {reason.outcome for reason in Reason} == set(Outcome) - {Outcome.ACCEPTED}
     assert Reason.TIMEOUT.short == "timeout"
+
+
+@pytest.mark.parametrize("whole", [store.whole_file, store.whole_folder])
+def test_a_full_disk_is_told_of_the_place_that_was_written_to(
+    tmp_path: Path, whole: Callable[[Path], AbstractContextManager[Path]]
+) -> None:
+    with pytest.raises(OSError) as told, whole(tmp_path / "there"), open("/dev/full", "w") as file:
+        file.write("x")
+        file.flush()
+    assert told.value.filename == str(tmp_path / "there") and told.value.filename2 is None
+    assert list(tmp_path.iterdir()) == []

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LICENCE_ID = "cc-by-4.0"
 FUNNEL_FILE, OPERATORS_FILE = "funnel/funnel.parquet", "operators/operators.parquet"
 _END = "<!-- end measured -->"
+_PARTS = ("banner", "times", "limits", "torch")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -124,20 +125,22 @@ def body(tasks: Mapping[str, Sequence[Task]], origin: Origin) -> str:
 def measured_anew(text: str, folder: Path, tasks: Mapping[str, Sequence[Task]], params: Params) -> str:
     """The card's text with what it says of times and machines as the rows have it now; their figures are drawn anew.
 
-    Raises MissingInput for a card without the marks.
+    The card has its marks (`require_marks`).
     """
     rows = [task for part in tasks.values() for task in part]
     _write_measured_figures(folder / "figures", rows, params)
     parts = _templates().get_template("measured.md.j2").make_module({"facts": facts(rows), "params": params})
-    for name in ("banner", "times", "limits", "torch"):
-        before, mark, rest = text.partition(_mark(name))
-        _, end, after = rest.partition(_END)
-        if not (mark and end):
-            raise MissingInput(
-                f"{folder.name}/README.md: no {_mark(name)} in it: a card of another version of Ops6K, or one edited by hand"
-            )
-        text = before + _marked(getattr(parts, name)(), name) + after
+    for name in _PARTS:
+        before, _, rest = text.partition(_mark(name))
+        text = before + _marked(getattr(parts, name)(), name) + rest.partition(_END)[2]
     return text
+
+
+def require_marks(text: str, path: Path) -> None:
+    """Raises MissingInput for a card that `measured_anew` cannot write anew."""
+    for name in _PARTS:
+        if _END not in text.partition(_mark(name))[2]:
+            raise MissingInput(f"{path}: no {_mark(name)} in it: a card of another version of Ops6K, or one edited by hand")
 
 
 def _templates() -> "jinja2.Environment":

@@ -18,6 +18,8 @@ from pathlib import Path
 
 KEPT = 4
 """Versions (warm-up, torch, Python, compiler, processor), the latest used: up to 160 MB each."""
+_DIGEST = "digest"
+"""File beside what is kept."""
 _TORN_S = 3600
 """Age from which a copy that never became whole was left by a killed process."""
 _RESULTS = ("fxgraph", "aotautograd")
@@ -31,11 +33,15 @@ def folder_of(warm_up: str, device: str) -> Path:
 
 
 def give(kept: Path, into: Path) -> None:
-    """Copies what is kept, if anything is, into a new server's folder."""
+    """Copies what is kept, if anything is, into a new server's folder; what is damaged is removed, and made anew."""
     with contextlib.suppress(OSError):
-        if kept.is_dir():
-            os.utime(kept)
-            shutil.copytree(kept, into, symlinks=True, dirs_exist_ok=True)
+        if not kept.is_dir():
+            return
+        if _digest(kept) != _written(kept):
+            shutil.rmtree(kept, ignore_errors=True)
+            return
+        os.utime(kept)
+        shutil.copytree(kept, into, dirs_exist_ok=True, ignore=shutil.ignore_patterns(_DIGEST))
 
 
 def keep(made: Path, kept: Path) -> None:
@@ -46,12 +52,30 @@ def keep(made: Path, kept: Path) -> None:
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix=".", dir=kept.parent))
-        shutil.copytree(made, aside / "made", symlinks=True, ignore=shutil.ignore_patterns(*_RESULTS, "locks"))
+        shutil.copytree(made, aside / "made", ignore=shutil.ignore_patterns(*_RESULTS, "locks"))
+        (aside / "made" / _DIGEST).write_text(_digest(aside / "made"), encoding="utf-8")
         (aside / "made").rename(kept)
         for old in _old(kept.parent):
             shutil.rmtree(old, ignore_errors=True)
     if aside is not None:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _digest(folder: Path) -> str:
+    """Of the names and contents of all files but the digest itself: a compiler takes a torn header for its own error."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _DIGEST):
+        digest.update(str(path.relative_to(folder)).encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "blake2b").digest())
+    return digest.hexdigest()
+
+
+def _written(folder: Path) -> str:
+    try:
+        return (folder / _DIGEST).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def _old(folder: Path) -> list[Path]:
