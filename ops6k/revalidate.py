@@ -23,11 +23,13 @@ from ops6k.records import Candidate, Environment, Outcome, Task, Validation, Ver
 from ops6k.screen.judge import environment
 from ops6k.screen.shards import Shard, fill, shards_of
 from ops6k.store import read_rows, whole_folder, write_rows
+from ops6k.tables import source_text
 from ops6k.task_rows import splits_of
 from ops6k.yaml_text import yaml_tree
 
 HEADING = "## Revalidated"
 SHARD_ROWS = 2
+"""Rows of which what is finished is kept, at most: what is interrupted loses a shard, and a person waits for this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,8 @@ def revalidate(
     splits = splits_of(str(source))
     card = source / "README.md"
     if card.exists():  # before hours of screening
-        require_marks(card.read_text(encoding="utf-8"), card)
+        require_marks(source_text(card), card)
     rules = replace(rules_on(params, device, keep=work), resize_rounds=params.screen.resize_rounds if fit else 0)
-    # What is interrupted loses a shard a worker, and a person waits for this one.
     params = replace(params, screen=replace(params.screen, shard_rows=min(params.screen.shard_rows, SHARD_ROWS)))
     shards = shards_of([_candidate(task) for tasks in splits.values() for task in tasks], rules, params, work)
     fill(shards, rules, workers, deadline_s, stage="revalidate")
@@ -143,7 +144,7 @@ def _write(source: Path, out: Path, splits: Mapping[str, Sequence[Task]], params
             write_rows(folder / "data" / f"{name}.parquet", tasks, Task, row_group_rows=ROW_GROUP_ROWS)
         card = folder / "README.md"
         if card.exists():
-            text = measured_anew(card.read_text(encoding="utf-8"), folder, splits, params)
+            text = measured_anew(source_text(card), folder, splits, params)
             card.write_text(_card(text, folder, splits), encoding="utf-8")
 
 

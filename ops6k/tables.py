@@ -25,7 +25,7 @@ def readable(text: object) -> str:
 
 
 def source_text(path: Path) -> str:
-    """A Python file as Python reads it: a byte order mark is none of its text. What is no UTF-8 becomes U+FFFD."""
+    """A text file as Python reads it: a byte order mark is none of its text. What is no UTF-8 becomes U+FFFD."""
     return path.read_text(encoding="utf-8-sig", errors="replace")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ops6k.records import Reason
-from ops6k.reward import Score, Status, child, score, scorer_here, warm
+from ops6k.reward import Score, Status, child, score, scorer_here
 from ops6k.reward.solution import solution_finding
 from ops6k.reward.training import compute_score, kernel_reward, solution_in
 from ops6k.screen.finding import Finding
@@ -392,23 +392,6 @@ def test_what_the_text_shows_is_answered_without_a_sandbox(monkeypatch: pytest.M
     monkeypatch.setattr("ops6k.reward.scorer_here", None)
     found = [score(TASK, "def"), score(TASK, solution("return x", top="import os")), score({}, HONEST)]
     assert [one.status for one in found] == [Status.INVALID, Status.UNSAFE, Status.REFERENCE]
-
-
-@pytest.mark.parametrize("works", [True, False])
-def test_vector_extensions_are_tried_one_by_one_only_where_the_best_does_not_work(
-    monkeypatch: pytest.MonkeyPatch, works: bool
-) -> None:
-    trusted: list[bool | None] = []
-
-    def compile_once() -> None:
-        trusted.append(warm.config.cpp.vec_isa_ok)
-        if trusted[-1] and not works:
-            raise RuntimeError("C++ compile error")
-
-    monkeypatch.setattr(warm.warm, "compile_once", compile_once)
-    with warm.config.patch({"cpp.vec_isa_ok": None}):
-        warm.compile_once()
-    assert trusted == ([True] if works else [True, None])
 
 
 @pytest.mark.slow

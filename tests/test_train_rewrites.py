@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
-from rewrite_checks import assert_same, quiet_single_thread
+from rewrite_checks import disagreement, quiet_single_thread
 from rewrite_graphs import Body, shifted_norm
 from torch import nn
 
-from ops6k.screen.compare import disagreement
+from ops6k.screen import compare
 from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model, tensors_of
 from ops6k.screen.load import load_module, load_task
 from ops6k.train.plans import Plan
@@ -34,7 +34,7 @@ def applied(name: str, forward: Callable, *inputs: torch.Tensor, **parts: object
     """Whether a rewrite applies to a model; what it makes of it is compared with the model."""
     model = Body(forward, **parts).eval()
     program = capture(model, list(inputs))
-    assert_same(rewritten(program, [name]), model, list(inputs), name)
+    assert disagreement(rewritten(program, [name]), model, list(inputs)) == ""
     return name in applicable(program)
 
 
@@ -157,7 +157,7 @@ def test_in_place_operators_are_made_ordinary_or_decomposed():
         return y.add_(x).view(-1)
 
     model, x = Body(forward).eval(), torch.randn(3, 4)
-    assert_same(rewritten(capture(model, [x]), REWRITES), model, [x], "in place")
+    assert disagreement(rewritten(capture(model, [x]), REWRITES), model, [x]) == ""
 
 
 def _counts(m: Body, x: torch.Tensor) -> torch.Tensor:
@@ -234,7 +234,7 @@ def test_all_rewrites_on_a_fixture_task_and_what_is_written_out_of_it(name: str)
         got = tensors_of(module(*inputs))
         assert [(x.shape, x.dtype) for x in got] == [(x.shape, x.dtype) for x in wanted]
         # The tolerance of a task is 1e-2; for reduced precision a multiple.
-        assert not any(disagreement(have, want, 1e-2, 1e-2).refused for have, want in zip(got, wanted, strict=True))
+        assert not any(compare.disagreement(have, want, 1e-2, 1e-2).refused for have, want in zip(got, wanted, strict=True))
 
 
 def _with_new_model(text: str, task: object) -> object:

@@ -113,7 +113,7 @@ class Scorer:
     def __init__(self, *, device: str | None = None, workers: int | None = None, device_gib: float | None = None) -> None:
         self.device = device or _device_here()
         device_gib = _free_gib(self.device) if device_gib is None else device_gib
-        warm_up = "ops6k.reward.warm:compile_once" if self.device == "cpu" else "ops6k.screen.warm:dry_run_once"
+        warm_up = "ops6k.screen.warm:compile_once" if self.device == "cpu" else "ops6k.screen.warm:dry_run_once"
         self.numbers = itertools.count()
         self.alone = threading.Lock()
         self.sandbox = Sandbox(

@@ -38,8 +38,8 @@ def fit_tolerance(bench: Bench) -> Finding | None:
     """Sets bench.tolerance to the smallest step of which eager's rounding takes no more than MARGIN, in any element of a few draws.
 
     Its rounding is what a reference of wider floats shows; where a task cannot run in them (it casts inside), a run in which
-    each result is rounded otherwise. Call it before the checks that judge what a tolerance hides. The finding is for the end:
-    other faults say more: too much rounding for the last step, or elements that a little more of it would tip over.
+    each result is rounded otherwise. Call it before the checks that judge what a tolerance hides. The finding (too much rounding for
+    the last step, or elements that a little more of it would tip over) is for the end: other faults say more.
     """
     fit = _Fit(bench)
     for seed in FIT_DRAWS:

@@ -1,13 +1,14 @@
 """From a model to its graph: torch.export without decompositions, in-place operators made ordinary ones."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind
 from torch.fx import Graph, Node
 
+from ops6k.screen.finding import Finding, attempt
 from ops6k.train.rewrites.functional import clean, functionalise, is_functional
 from ops6k.train.rewrites.program import Program
 from ops6k.train.rewrites.source import Input, class_source
@@ -42,15 +43,19 @@ def capture(model: torch.nn.Module, inputs: Sequence[object]) -> Program:
 
 
 def _exported(model: torch.nn.Module, inputs: Sequence[object]) -> ExportedProgram:
+    exported = _given(lambda: torch.export.export(model, tuple(inputs), strict=False))
+    functionalise(exported.graph)
+    return exported if is_functional(exported.graph) else _given(lambda: exported.run_decompositions({}))
+
+
+def _given(export: Callable[[], ExportedProgram]) -> ExportedProgram:
+    """What the exporter gives; it runs the model's forward, which may raise anything."""
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
-        try:
-            exported = torch.export.export(model, tuple(inputs), strict=False)
-            functionalise(exported.graph)
-            return exported if is_functional(exported.graph) else exported.run_decompositions({})
-        except Exception as error:
-            lines = str(error).strip().splitlines() or [""]
-            raise NotCapturable(f"{type(error).__name__}: {lines[0]}") from error
+        found = attempt(export, watched=False)
+    if isinstance(found, Finding):
+        raise NotCapturable(found.message)
+    return found
 
 
 def _lifted(exported: ExportedProgram) -> Graph:
