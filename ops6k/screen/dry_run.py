@@ -6,16 +6,14 @@ such. The estimate of the run time sums over the operators max(bytes / bandwidth
 Attention is counted unfused (as the meta device decomposes it), so its bytes are an upper bound.
 """
 
-import math
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx import Graph, Node
+from torch.fx import Graph
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._pytree import tree_leaves, tree_map_only
@@ -23,16 +21,13 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from ops6k.records import Reason, Work
 from ops6k.screen.calls import Watch, on
 from ops6k.screen.finding import Finding, attempt
-from ops6k.screen.flops import matrix_flops
 from ops6k.screen.load import Loaded, load_task
 from ops6k.screen.state import difference, remembered
-from ops6k.target import TIERS_GIB, Target
+from ops6k.screen.work import bytes_of, compute_nodes, name_of, results, tensors_in, terms, work_of
+from ops6k.target import Target
 
 ACCELERATOR = "meta"
 
-_ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "scalar_tensor", "_linalg_check_errors", "lift_fresh_copy"}
-"""Write nothing, or next to nothing."""
-_NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1}
 _GENERATORS = {"rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "random", "uniform", "normal", "log_normal",
     "exponential", "cauchy", "geometric", "bernoulli", "binomial", "poisson", "multinomial", "native_dropout"}  # fmt: skip
 """Of those that torch tags as seeded, the ones that always draw: attention is tagged for a dropout that it may not have."""
@@ -57,6 +52,8 @@ class DryRun:
     """Parameters that no operator reads."""
     calls: Watch
     """What forward called."""
+    graph: Graph
+    """The ATen graph that all of this was counted on."""
 
 
 def dry_run_code(code: str, target: Target, ops: tuple[str, ...] = ()) -> DryRun | Finding:
@@ -86,21 +83,22 @@ def dry_run(task: Loaded, init_inputs: list, target: Target, ops: tuple[str, ...
         return problem
     placeholders = [node for node in graph.nodes if node.op == "placeholder"]
     state, arguments = placeholders[: len(state_names)], placeholders[len(state_names) :]
-    tensors = _tensors(output)
+    tensors = tensors_in(output)
     leaves = [(i, leaf) for i, argument in enumerate(given) for leaf in tree_leaves(argument)]
     return DryRun(
-        work=_work(graph, target),
-        input_shapes=tuple(tuple(x.shape) for x in _tensors(given)),
+        work=work_of(graph, target),
+        input_shapes=tuple(tuple(x.shape) for x in tensors_in(given)),
         output_shapes=tuple(tuple(x.shape) for x in tensors),
         output_dtypes=tuple(str(x.dtype).removeprefix("torch.") for x in tensors),
-        output_bytes=sum(map(_bytes, tensors)),
-        terms=_terms(graph, target),
-        draws=tuple(name for name in map(_name, _compute(graph)) if name.rstrip("_") in _GENERATORS),
+        output_bytes=sum(map(bytes_of, tensors)),
+        terms=terms(graph, target),
+        draws=tuple(name for name in map(name_of, compute_nodes(graph)) if name.rstrip("_") in _GENERATORS),
         unused_arguments=tuple(
             i for node, (i, leaf) in zip(arguments, leaves, strict=True) if not node.users and isinstance(leaf, torch.Tensor)
         ),
         unused_state=tuple(name for name, node in zip(state_names, state, strict=True) if not node.users),
         calls=calls,
+        graph=graph,
     )
 
 
@@ -139,7 +137,7 @@ def _fake_inputs(task: Loaded) -> list | Finding:
             )
         if not isinstance(arguments, list | tuple):
             return Finding(Reason.STRUCTURE, f"get_inputs returns {type(arguments).__name__}, not a list")
-    first, second = ([(tuple(x.shape), x.dtype) for x in _tensors(list(arguments))] for arguments in drawn)
+    first, second = ([(tuple(x.shape), x.dtype) for x in tensors_in(list(arguments))] for arguments in drawn)
     if first != second:
         return Finding(Reason.STRUCTURE, f"get_inputs varies between calls: {first} and {second}")
     if not first:
@@ -164,7 +162,7 @@ def _trace(
     def forward(state: dict, arguments: list) -> list:
         with watched():
             outputs[:] = [torch.func.functional_call(model, state, tuple(arguments))]
-        return _tensors(outputs[0])
+        return tensors_in(outputs[0])
 
     graph = make_fx(forward, tracing_mode="real", _allow_non_fake_inputs=True)(state, arguments).graph
     changed = difference(remembers, remembered(task, model))
@@ -175,14 +173,14 @@ def _trace(
 
 def _one_row_more(task: Loaded, init_inputs: list, arguments: list) -> list[tuple[int, ...]]:
     """The outputs' shapes when every input that shares the first one's leading size has one row more."""
-    rows = _tensors(arguments)[0].shape[:1]
+    rows = tensors_in(arguments)[0].shape[:1]
 
     def grown(x: torch.Tensor) -> torch.Tensor:
         return x.new_empty((x.shape[0] + 1, *x.shape[1:])) if x.shape[:1] == rows and x.dim() else x
 
     model, state = _model(task, init_inputs)
     output = torch.func.functional_call(model, state, tuple(tree_map_only(torch.Tensor, grown, arguments)))
-    return [tuple(x.shape) for x in _tensors(output)]
+    return [tuple(x.shape) for x in tensors_in(output)]
 
 
 def _model(task: Loaded, init_inputs: list) -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:
@@ -238,124 +236,6 @@ def _reads_values(graph: Graph) -> Finding | None:
     for node in graph.nodes:
         if node.target is torch.ops.aten._local_scalar_dense.default:
             return Finding(Reason.COMPILE, "forward reads a number out of a tensor (.item())")
-        if any(not isinstance(size, int) for tensor in _results(node) for size in tensor.shape):
-            return Finding(Reason.DYNAMIC_SHAPE, f"{_name(node)} makes a tensor whose shape depends on values")
+        if any(not isinstance(size, int) for tensor in results(node) for size in tensor.shape):
+            return Finding(Reason.DYNAMIC_SHAPE, f"{name_of(node)} makes a tensor whose shape depends on values")
     return None
-
-
-def _compute(graph: Graph) -> Iterator[Node]:
-    """Nodes that launch work: ATen calls that are no views, tuple accesses or allocations."""
-    for node in graph.nodes:
-        if node.op != "call_function" or node.target is operator.getitem or not hasattr(node.target, "_schema"):
-            continue
-        view = node.target.is_view or _name(node) in ("_unsafe_view", "_reshape_alias", "detach")
-        if not view and _name(node) not in _ALLOCATIONS:
-            yield node
-
-
-def _name(node: Node) -> str:
-    return node.target._schema.name.split("::")[1]
-
-
-def _tensors(value: object) -> list[torch.Tensor]:
-    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
-
-
-def _results(node: Node) -> list[torch.Tensor]:
-    return _tensors(node.meta.get("val"))
-
-
-def _arguments(node: Node) -> list[torch.Tensor]:
-    return [tensor for argument in node.all_input_nodes for tensor in _results(argument)]
-
-
-def _bytes(tensor: torch.Tensor) -> int:
-    """Bytes that reading the tensor touches: an expanded axis counts once."""
-    sizes = [size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride != 0]
-    return math.prod(int(size) for size in sizes) * tensor.element_size()
-
-
-def _moved_bytes(node: Node) -> int:
-    written = sum(map(_bytes, _results(node)))
-    read = [_bytes(tensor) for tensor in _arguments(node)]
-    if _name(node) in ("embedding", "index", "gather", "index_select", "take_along_dim"):
-        # Reads as many elements of the table as it writes, not the whole table.
-        read = [min(size, max(written, 1)) for size in read]
-    return written + sum(read)
-
-
-def _flops(node: Node) -> int:
-    args, kwargs = (tree_map_only(Node, lambda n: n.meta.get("val"), part) for part in (node.args, node.kwargs))
-    return matrix_flops(node.target, args, kwargs, node.meta.get("val"))
-
-
-def _dtype(node: Node) -> str:
-    found = [t.dtype for t in _arguments(node) if t.is_floating_point()]
-    return str(found[0]).removeprefix("torch.") if found else "float32"
-
-
-def _arithmetic_s(node: Node, target: Target) -> float:
-    return _flops(node) / target.rate(_dtype(node))
-
-
-def _terms(graph: Graph, target: Target) -> dict[str, float]:
-    terms: dict[str, float] = {}
-    for node in _compute(graph):
-        seconds = max(_moved_bytes(node) / (target.bandwidth_gbs * 1e9), _arithmetic_s(node, target), target.overhead_us * 1e-6)
-        terms[_name(node)] = terms.get(_name(node), 0.0) + 1e3 * seconds
-    return terms
-
-
-def _work(graph: Graph, target: Target) -> Work:
-    compute = list(_compute(graph))
-    flop_s = sum(_arithmetic_s(node, target) for node in compute)
-    ends = [n for n in graph.nodes if n.op == "placeholder" and n.users] + list(graph.output_node().all_input_nodes)
-    io_bytes = sum(_bytes(tensor) for node in ends for tensor in _results(node))
-    peak = _peak_bytes(graph)
-    predicted_ms = sum(ms * target.slower(name) for name, ms in _terms(graph, target).items())
-    sol_ms = 1e3 * max(io_bytes / (target.bandwidth_gbs * 1e9), flop_s)
-    return Work(
-        bytes_moved=sum(map(_moved_bytes, compute)),
-        io_bytes=io_bytes,
-        flops=sum(map(_flops, compute)),
-        peak_bytes=peak,
-        predicted_ms=predicted_ms,
-        sol_ms=sol_ms,
-        fusion_headroom=predicted_ms / sol_ms if sol_ms else None,
-        tier_gib=next((tier for tier in TIERS_GIB if peak <= tier * 2**30 * 0.95), None),
-        operators=tuple(_name(node) for node in compute if not _changes_nothing(node)),
-    )
-
-
-def _changes_nothing(node: Node) -> bool:
-    """Arithmetic of one tensor with the constant that leaves it as it is: x * 1.0, x + 0."""
-    constant = _NEUTRAL.get(_name(node).rstrip("_"))
-    return constant is not None and len(node.args) == 2 and isinstance(node.args[1], int | float) and node.args[1] == constant
-
-
-def _peak_bytes(graph: Graph) -> int:
-    """Most bytes alive at once: inputs and state stay, a result lives until its last reader (through views) is done."""
-    order = {node: i for i, node in enumerate(graph.nodes)}
-    owner: dict[Node, Node] = {}
-    last: dict[Node, int] = {}
-    for node in graph.nodes:
-        aliases = node.op == "call_function" and node.all_input_nodes and not _allocates(node)
-        owner[node] = owner[node.all_input_nodes[0]] if aliases else node
-        for used in node.all_input_nodes:
-            last[owner[used]] = order[node]
-    alive = sum(_bytes(t) for n in graph.nodes if n.op == "placeholder" for t in _results(n))
-    peak, ends = alive, {}
-    for node in graph.nodes:
-        if node.op == "call_function" and owner[node] is node:
-            size = sum(map(_bytes, _results(node)))
-            alive += size
-            ends.setdefault(last.get(node, order[node]), []).append(size)
-            peak = max(peak, alive)
-        alive -= sum(ends.pop(order[node], []))
-    return peak
-
-
-def _allocates(node: Node) -> bool:
-    if node.target is operator.getitem:
-        return False
-    return not (getattr(node.target, "is_view", False) or _name(node) in ("_unsafe_view", "_reshape_alias", "detach"))
