@@ -60,13 +60,31 @@ def test_a_killed_build_ends_with_the_rows_of_an_undisturbed_one(undisturbed: Pa
             assert pq.read_table(paths[0]).equals(pq.read_table(paths[1])), table
 
 
-def test_a_damaged_shard_is_made_anew(undisturbed: Path) -> None:
-    before = pq.read_table(undisturbed / "verdicts" / "verdicts.parquet").column("candidate_id").to_pylist()
-    shard = next(p for p in sorted((undisturbed / ".work" / "screen").rglob("*.parquet")) if "derived" not in p.name)
+def work(data: Path, *words: str) -> str:
+    """What the module says that a bare GPU machine runs."""
+    module = [sys.executable, "-m", "ops6k.screen", *command("screen", data)[4:]]
+    done = subprocess.run([*module, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.strip()
+
+
+def test_a_damaged_shard_is_made_anew_by_the_machine_whose_slice_it_is_and_taken_over(undisturbed: Path) -> None:
+    before = ids(undisturbed / "verdicts" / "verdicts.parquet")
+    shard = next(
+        p for p in (undisturbed / ".work" / "screen").rglob("*.parquet") if "derived" not in p.name and before[2] in ids(p)
+    )
     shard.write_bytes(shard.read_bytes()[:200])
+    assert work(undisturbed, "--slice", "0/2") == "2 of 2 shards are done"
+    assert work(undisturbed, "--slice", "1/2", "--deadline-s", "0") == "0 of 1 shards are done"
+    assert work(undisturbed, "--slice", "1/2") == "1 of 1 shards are done"
+    written = shard.stat().st_mtime_ns
     run("screen", undisturbed)
-    after = pq.read_table(undisturbed / "verdicts" / "verdicts.parquet").column("candidate_id").to_pylist()
-    assert set(before[:1]) <= set(after) and pq.read_table(shard).num_rows >= 2
+    assert shard.stat().st_mtime_ns == written
+    assert set(before) <= set(ids(undisturbed / "verdicts" / "verdicts.parquet"))
+
+
+def ids(table: Path) -> list[str]:
+    return pq.read_table(table).column("candidate_id").to_pylist()
 
 
 def test_every_row_of_a_real_set_was_accepted_and_measured(undisturbed: Path) -> None:

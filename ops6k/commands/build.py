@@ -147,13 +147,18 @@ def work(
     params: ParamsFile = DEFAULT,
     data: Data = None,
     deadline_s: Annotated[float | None, typer.Option("--deadline-s", help="Begin no candidate after so many seconds.")] = None,
+    slice_of: Annotated[
+        str, typer.Option("--slice", metavar="K/N", help="Every N-th shard from number K on, counted from 0: a Slurm array's.")
+    ] = "0/1",
     again: Annotated[bool, typer.Option("--again", help="The second round: data/resized/ instead of data/candidates/.")] = False,
 ) -> None:
-    """Fill the screen's shards on this machine; a build anywhere finds them done. `python -m ops6k.screen` needs only torch."""
+    """Fill the screen's shards on this machine; a build anywhere finds them done. `python -m ops6k.screen` is the same command for
+    a machine with only torch, numpy, pyarrow and yaml: see docs/gpu_machine.md."""
     from ops6k import console
     from ops6k.rounds import FIRST, SECOND
-    from ops6k.screen import fill_shards
+    from ops6k.screen import Slice, fill_shards
 
+    mine = Slice.parsed(slice_of)
     with console.shown(console_for(stderr=True)):
-        shards = fill_shards(*loaded(params, preset, settings, data), SECOND if again else FIRST, deadline_s)
+        shards = fill_shards(*loaded(params, preset, settings, data), SECOND if again else FIRST, deadline_s, mine)
     print(f"{sum(shard.done for shard in shards)} of {len(shards)} shards are done")
