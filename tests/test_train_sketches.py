@@ -55,7 +55,13 @@ def test_a_node_says_what_it_reads_moves_and_computes_and_views_are_passed_throu
     (given,) = [i for i, node in enumerate(sketch.nodes) if node.operator == INPUT]
     convolution, norm, first, second, added = sketch.nodes[-5:]
     start = len(sketch.nodes) - 5
-    assert [node.operator for node in sketch.nodes[-5:]] == ["convolution", "native_batch_norm", "relu", "relu", "add"] and not why
+    assert [node.operator for node in sketch.nodes[-5:]] == [
+        "convolution",
+        "native_batch_norm",
+        "relu",
+        "relu",
+        "add",
+    ] and not why
     assert len(weights) == 5 and sketch.nodes[weights[0]].shape == (32, 16, 3, 3)
     assert set(convolution.inputs) == {given, weights[0]} and convolution.flops == 2 * 4 * 32 * 32 * 32 * 16 * 9
     assert set(norm.inputs) == {start, *weights[1:]}
