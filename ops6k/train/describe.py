@@ -21,7 +21,8 @@ from ops6k.screen.load import load_task
 from ops6k.screen.warm import MIXED, TARGET, dry_run_once
 from ops6k.screen.work import bytes_of, compute_nodes, flops_of, moved_bytes, name_of, results
 from ops6k.target import Target
-from ops6k.train.rewrites import NotCapturable, applicable, capture
+from ops6k.train.plans import Plan
+from ops6k.train.rewrites import NotCapturable, Program, applicable, capture, emit
 from ops6k.train.sketch import INPUT, MOST_NODES, WEIGHT, Node, Sketch
 
 _STATE = "state_"
@@ -42,14 +43,20 @@ def describe(task_id: str, code: str, target: Target) -> tuple[Sketch, str]:
     if isinstance(ran, Finding):
         return Sketch(task_id, (), (), False), ran.message
     try:
-        rewrites, why = _rewrites(code), ""
+        rewrites, why = applicable(_program(code)), ""
     except NotCapturable as error:
         rewrites, why = (), str(error)
     return Sketch(task_id, nodes_of(ran.graph), rewrites, _has_images(ran)), why
 
 
-def _rewrites(code: str) -> tuple[str, ...]:
-    """Those that change the graph which a model on the CPU gives. Raises NotCapturable."""
+def write_out(payload: dict) -> dict:
+    """{"text": model_new.py} for the payload's "code" and "plan", by its name. Raises NotCapturable, UnknownPlan."""
+    plan = Plan.named(payload["plan"])
+    return {"text": emit(payload["code"], _program(payload["code"]) if plan.rewrites else None, plan)}
+
+
+def _program(code: str) -> Program:
+    """The graph that a model on the CPU gives. Raises NotCapturable."""
     with _fake_mode() as fake, torch.no_grad():
 
         def made() -> tuple[torch.nn.Module, list]:
@@ -61,7 +68,7 @@ def _rewrites(code: str) -> tuple[str, ...]:
         model = attempt(made)
     if isinstance(model, Finding):
         raise NotCapturable(model.message)
-    return applicable(capture(*model))
+    return capture(*model)
 
 
 def _has_images(ran: DryRun) -> bool:

@@ -73,7 +73,7 @@ def _made(tasks: Sequence[Task], target: Target, workers: int, tracker: progress
     """Sketches as they come. A child that dies loses its batch, whose tasks are tried again one by one."""
     batches = {str(first): tasks[first : first + BATCH_TASKS] for first in range(0, len(tasks), BATCH_TASKS)}
     again: list[Task] = []
-    with _sandbox(workers) as sandbox:
+    with tracing(workers) as sandbox:
         for ended in sandbox.map(_job(number, batch, target) for number, batch in batches.items()):
             if ended.answer is None:
                 again += batches[ended.job_id]
@@ -83,7 +83,8 @@ def _made(tasks: Sequence[Task], target: Target, workers: int, tracker: progress
             yield from _counted(_answered(ended) or [_lost(ended)], tracker)
 
 
-def _sandbox(workers: int) -> Sandbox:
+def tracing(workers: int) -> Sandbox:
+    """A fork server for functions of describe."""
     return Sandbox(
         device="cpu", workers=workers, preload="torch,ops6k.train.describe", warm_up="ops6k.train.describe:sketch_once"
     )
