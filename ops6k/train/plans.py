@@ -40,7 +40,7 @@ class Trait(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What runs a plan's graph."""
+    """What runs a plan's graph. The table's order is that of measuring: what was seen to pay most comes first."""
 
     name: str
     does: str
@@ -49,12 +49,10 @@ class Backend:
     """Inductor options, as torch.compile's `options`; None: eager, nothing is compiled."""
     needs: tuple[Trait, ...] = ()
     """All of these must hold."""
-    batched: bool = False
-    """Its compilation measures candidates on the device, for seconds to a minute."""
 
 
-def _cuda(name: str, does: str, *options: tuple[str, bool | int | str], matmul: bool = False, batched: bool = False) -> Backend:
-    return Backend(name, does, options, (Trait.CUDA, *([Trait.MATMUL] if matmul else [])), batched)
+def _cuda(name: str, does: str, *options: tuple[str, bool | int | str], matmul: bool = False) -> Backend:
+    return Backend(name, does, options, (Trait.CUDA, *([Trait.MATMUL] if matmul else [])))
 
 
 BACKENDS: dict[str, Backend] = {
@@ -75,26 +73,32 @@ BACKENDS: dict[str, Backend] = {
             (("freezing", True), ("max_autotune", True)),
             (Trait.CPU, Trait.MATMUL),
         ),
-        _cuda("cudagraphs", "default compile replayed as a CUDA graph", ("triton.cudagraphs", True)),
-        _cuda("max_autotune", "every autotuning, no CUDA graph", ("max_autotune", True), batched=True),
-        _cuda("autotune_gemm", "matrix products autotuned", ("max_autotune_gemm", True), matmul=True, batched=True),
-        _cuda("autotune_pointwise", "pointwise and reduction kernels autotuned", ("max_autotune_pointwise", True), batched=True),
-        _cuda("coordinate_descent", "block sizes by coordinate descent", ("coordinate_descent_tuning", True), batched=True),
+        _cuda("coordinate_descent", "block sizes by coordinate descent", ("coordinate_descent_tuning", True)),
         _cuda(
             "descent_pointwise",
             "pointwise autotuning, then coordinate descent",
             ("max_autotune_pointwise", True),
             ("coordinate_descent_tuning", True),
-            batched=True,
         ),
+        _cuda("autotune_gemm", "matrix products autotuned", ("max_autotune_gemm", True), matmul=True),
         _cuda("multi_kernel", "persistent or looped reductions, picked at run time", ("triton.multi_kernel", 1)),
-        _cuda("looped_reductions", "reductions loop instead of holding a row in registers", ("triton.persistent_reductions", False)),
-        _cuda("whole_reductions", "a reduction is not split over two kernels", ("split_reductions", False)),
-        _cuda("nd_tiling", "pointwise kernels tiled along up to three axes", ("triton.prefer_nd_tiling", True), ("triton.max_tiles", 3)),
+        _cuda(
+            "nd_tiling",
+            "pointwise kernels tiled along up to three axes",
+            ("triton.prefer_nd_tiling", True),
+            ("triton.max_tiles", 3),
+        ),
         _cuda("loop_order", "loops reordered so that more is fused", ("loop_ordering_after_fusion", True)),
+        _cuda(
+            "looped_reductions", "reductions loop instead of holding a row in registers", ("triton.persistent_reductions", False)
+        ),
+        _cuda("whole_reductions", "a reduction is not split over two kernels", ("split_reductions", False)),
+        _cuda("max_autotune", "every autotuning, no CUDA graph", ("max_autotune", True)),
         _cuda("small_fusions", "at most eight nodes in a kernel", ("max_fusion_size", 8)),
-        _cuda("no_padding", "matrix products without padded shapes", ("shape_padding", False), matmul=True),
         _cuda("more_reuse", "what several read is kept rather than computed again", ("realize_reads_threshold", 1)),
+        _cuda("no_padding", "matrix products without padded shapes", ("shape_padding", False), matmul=True),
+        _cuda("autotune_pointwise", "pointwise and reduction kernels autotuned", ("max_autotune_pointwise", True)),
+        _cuda("cudagraphs", "default compile replayed as a CUDA graph", ("triton.cudagraphs", True)),
     )
 }
 
@@ -112,7 +116,11 @@ class Plan:
     @property
     def name(self) -> str:
         """`[rewrite,rewrite/][channels_last/]backend`; `Plan.named` reads it back."""
-        parts = [*([",".join(self.rewrites)] if self.rewrites else []), *([CHANNELS_LAST] if self.channels_last else []), self.backend]
+        parts = [
+            *([",".join(self.rewrites)] if self.rewrites else []),
+            *([CHANNELS_LAST] if self.channels_last else []),
+            self.backend,
+        ]
         return "/".join(parts)
 
     @classmethod
@@ -196,7 +204,11 @@ def plans_for(task: Task, rewrites: Iterable[str], count: int) -> tuple[Plan, ..
 
 
 def _combined(found: tuple[str, ...], plans: list[Plan]) -> Iterator[Plan]:
-    pay = [plan for plan in plans if plan.backend in ("coordinate_descent", "max_autotune", "no_layout_optimization", "freezing", "eager")]
+    pay = [
+        plan
+        for plan in plans
+        if plan.backend in ("coordinate_descent", "max_autotune", "no_layout_optimization", "freezing", "eager")
+    ]
     if found:
         yield from (replace(plan, rewrites=found) for plan in pay if not plan.rewrites)
     if any(plan.channels_last for plan in plans):
