@@ -4,7 +4,7 @@ Standard library and numpy only; scikit-learn where the trees are fitted. A stra
 counts is the best of its first k attempts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,9 +16,9 @@ from ops6k.train import fixed, trees
 from ops6k.train.bootstrap import Share, share_closed
 from ops6k.train.environment import PlanEnvironment
 from ops6k.train.features import ATTEMPTS
+from ops6k.train.known import Known
 from ops6k.train.scores import Order, Score, by_milestone, by_speed, score, values
-from ops6k.train.sketch import Sketch
-from ops6k.train.times import PlanStatus, PlanTime, TimeTable
+from ops6k.train.times import PlanTime
 
 RANDOM_DRAWS = 64
 STRATEGIES = (
@@ -35,24 +35,6 @@ class Policy(Protocol):
     """The trained Agent, or anything that acts like one in a test."""
 
     def act(self, seen: dict[str, np.ndarray], mask: np.ndarray) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of all tasks."""
-
-    table: TimeTable
-    sketches: Mapping[str, Sketch]
-
-    def judgeable(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
-        """Those whose eager was measured and correct: without it nothing can be compared."""
-        return tuple(task for task in tasks if (row := self.eager(task)) and row.status is PlanStatus.CORRECT)
-
-    def eager(self, task: Task) -> PlanTime | None:
-        return self.table.attempts(task.task_id).get("eager")
-
-    def rules(self, task: Task) -> dict[str, PlanTime]:
-        return fixed.rules(self.table.attempts(task.task_id), self.sketches[task.task_id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +76,7 @@ def tried(agents: Sequence[Policy], train: Sequence[Task], judged: Sequence[Task
     tasks = known.judgeable(judged)
     if not tasks:
         raise MissingInput(f"plan times: eager was measured for none of {len(judged)} tasks to be judged")
-    found = [known.rules(task) for task in tasks]
+    found = [fixed.rules(known.table.attempts(task.task_id), known.sketches[task.task_id]) for task in tasks]
     best = fixed.fixed_order(train, known.table, known.sketches)
     quickest = fixed.fixed_order(train, known.table, known.sketches, by_speed)
     seeds = range(seed, seed + len(agents))
@@ -136,6 +118,13 @@ def compare(parts: Sequence[Tried], known: Known, seed: int) -> Comparison:
         four_attempts=scores[1],
         gap_closed={name: _shares(whole, name, eager, seed) for name in LEARNED},
     )
+
+
+def best_run(found: Tried, known: Known) -> int:
+    """The agent's run with the highest mean milestone of one attempt, speed-up among equals."""
+    eager = [row for task in found.tasks if (row := known.eager(task))]
+    of = [values([run], eager, 1) for run in found.runs["agent"]]
+    return max(range(len(of)), key=lambda i: (of[i].milestone.mean(), of[i].log_better.mean()))
 
 
 def agent_orders(policy: Policy, tasks: Sequence[Task], known: Known) -> tuple[Order, ...]:
