@@ -140,7 +140,7 @@ STAGES = (
         reads=("seed_ops", *_JUDGED, "data/matches", "data/dataset", "data/agent"),
         writes="data/report",
         params=("seed", "screen", "dedup"),
-        code=("ops6k/report", "ops6k/assemble", *_SHARED),
+        code=("ops6k/report", "ops6k/assemble", "ops6k/train/curves.py", *_SHARED),
     ),
 )
 
