@@ -75,5 +75,19 @@ def leave_out(tasks: Sequence[Task]) -> Rows:
     return Rows(tuple(task for task in tasks if task.task_id not in ids), tuple(held_out), "left out of one split, by cluster")
 
 
+def folds(tasks: Sequence[Task], count: int) -> tuple[Rows, ...]:
+    """`count` splits that hold out each task once, whole clusters at a time; raises MissingInput for fewer clusters than that."""
+    clusters: dict[str, list[Task]] = {}
+    for task in {task.task_id: task for task in tasks}.values():
+        clusters.setdefault(task.cluster, []).append(task)
+    if len(clusters) < count:
+        raise MissingInput(f"train.folds={count}: the measured tasks have {len(clusters)} clusters")
+    parts: list[list[Task]] = [[] for _ in range(count)]
+    for name in sorted(clusters, key=lambda name: (-len(clusters[name]), name)):
+        min(parts, key=len).extend(clusters[name])
+    how = f"cross-validation over clusters, {count} folds"
+    return tuple(Rows(tuple(task for other in parts if other is not part for task in other), tuple(part), how) for part in parts)
+
+
 def _first(tasks: Sequence[Task], count: int) -> tuple[Task, ...]:
     return tuple(sorted(tasks, key=lambda task: task.task_id)[:count])
