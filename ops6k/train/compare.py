@@ -120,13 +120,6 @@ def compare(parts: Sequence[Tried], known: Known, seed: int) -> Comparison:
     )
 
 
-def best_run(found: Tried, known: Known) -> int:
-    """The agent's run with the highest mean milestone of one attempt, speed-up among equals."""
-    eager = [row for task in found.tasks if (row := known.eager(task))]
-    of = [values([run], eager, 1) for run in found.runs["agent"]]
-    return max(range(len(of)), key=lambda i: (of[i].milestone.mean(), of[i].log_better.mean()))
-
-
 def agent_orders(policy: Policy, tasks: Sequence[Task], known: Known) -> tuple[Order, ...]:
     """What the policy tries on each task, with feedback after each attempt."""
     environment = PlanEnvironment(tasks, known.table, known.sketches)

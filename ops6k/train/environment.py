@@ -16,7 +16,7 @@ from ops6k.errors import MissingInput
 from ops6k.records import Task
 from ops6k.train import features
 from ops6k.train.features import ATTEMPTS
-from ops6k.train.plans import ACTIONS, REWRITES, STOP, Plan
+from ops6k.train.plans import ACTIONS, STOP, Plan, plan_of
 from ops6k.train.sketch import Sketch
 from ops6k.train.source import TableTimes, TimeSource
 from ops6k.train.times import PlanTime, TimeTable
@@ -126,7 +126,7 @@ class PlanEnvironment(gymnasium.Env[Observation, np.int64]):
         self.decided = (*self.decided, name)
         if self.decided in below:
             return 0.0
-        row = self.source.time(self.task, _plan(self.decided).name)
+        row = self.source.time(self.task, plan_of(self.decided).name)
         before, self.best = self.best, max(self.best, row.milestone) if self.tried else row.milestone
         self.tried.append(row)
         self.used, self.decided = self.used + 1, ()
@@ -139,9 +139,3 @@ class PlanEnvironment(gymnasium.Env[Observation, np.int64]):
         # copies: what is handed out is the receiver's, and gymnasium's checker asks for it
         task = {name: array.copy() for name, array in self.seen[self.index].items()}
         return task | features.changing(self.tried, self.best, self.decided)
-
-
-def _plan(decisions: Decided) -> Plan:
-    *before, backend = decisions
-    rewrites = tuple(name for name in before if name in REWRITES)
-    return Plan(rewrites, len(rewrites) < len(before), backend)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ops6k.records import Task
-from ops6k.train.nodes import BUCKETS, DTYPES, GROUP_NAMES, LIMIT, NODE_FEATURES, bucket_of, clipped, graph, group_of, log2, log10
+from ops6k.train.nodes import BUCKETS, DTYPES, GROUP_NAMES, NODE_FEATURES, bucket_of, clipped, graph, group_of, log2, log10
+from ops6k.train.nodes import LIMIT as LIMIT
 from ops6k.train.plans import ACTIONS, CHANNELS_LAST, REWRITES, STOP, Plan, Trait, traits_of
 from ops6k.train.sketch import MOST_NODES, Sketch
 from ops6k.train.times import PlanStatus, PlanTime
@@ -52,8 +53,6 @@ SHAPES: dict[str, tuple[int, ...]] = {
 BINARY = ("edges", "node_mask", "decided")
 """Those of 0 and 1, int8; the others are float32 within LIMIT."""
 
-__all__ = ["ATTEMPTS", "BINARY", "LIMIT", "NAMES", "SHAPES", "changing", "fixed", "flat", "observation"]
-
 _NUMBER = {name: number for number, name in enumerate(DECISIONS)}
 
 
@@ -73,8 +72,13 @@ def changing(tried: Sequence[PlanTime], best: int, decided: Sequence[str]) -> di
     """The part of an observation that differs from step to step."""
     return {
         "attempts": attempts_vector(tried, best),
-        "decided": np.array([name in decided for name in BEFORE], np.int8),
+        "decided": decided_vector(decided),
     }
+
+
+def decided_vector(decided: Sequence[str]) -> np.ndarray:
+    """Which decisions the plan in hand has, (len(BEFORE),) int8."""
+    return np.array([name in decided for name in BEFORE], np.int8)
 
 
 def flat(task: Task, sketch: Sketch) -> np.ndarray:

@@ -169,6 +169,12 @@ _IMAGES = re.compile(r"2d|pixel_?shuffle|pixel_?unshuffle|grid_sampl|interpolate
 _CPU = re.compile(r"(?:|cpu|x86_64|amd64|i\d86|aarch64|arm\w*)$", re.IGNORECASE)
 
 
+def plan_of(decisions: Iterable[str]) -> Plan:
+    """The plan that these decisions make; the last one is its backend."""
+    *before, backend = decisions
+    return Plan(in_order(before), CHANNELS_LAST in before, backend)
+
+
 def in_order(rewrites: Iterable[str]) -> tuple[str, ...]:
     """Without repeats and unknown names, in the table's order."""
     asked = set(rewrites)
