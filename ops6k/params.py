@@ -192,12 +192,20 @@ class AssembleParams:
 class TrainParams:
     tasks: Count = 400
     """At most so many tasks are measured under plans."""
+    plans: typing.Annotated[int, Within(2)] = 20
+    """At most so many plans a task; the first two are eager and default compile."""
     steps: Count = 20000
     """Environment steps of PPO."""
+    seeds: Count = 3
+    """Agents trained on the same tasks: figures are their mean, the best one is published."""
+    folds: Count = 1
+    """Above 1 every measured task is also judged by agents that saw none of its cluster: so many times as much training."""
     repeats: typing.Annotated[int, Within(3)] = 15
     """Paired repeats of one measurement."""
     replay_times: str | None = None
     """A plan_times.parquet whose times are used instead of measuring."""
+    problems: str | None = None
+    """A folder of .py files in KernelBench form: measured and judged, never trained on."""
 
 
 @dataclass(frozen=True, slots=True)

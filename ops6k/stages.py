@@ -116,12 +116,20 @@ STAGES = (
     ),
     Stage(
         name="train",
-        does="Measure compilation plans and train a PPO agent that picks one per task.",
+        does="Measure plans for running tasks faster, train PPO agents that choose, and compare them with what needs no agent.",
         function="ops6k.train:run",
         reads=("data/dataset", "{target}"),
         writes="data/agent",
         params=("seed", "train"),
-        code=("ops6k/train", "ops6k/screen", "ops6k/sandbox", "ops6k/target.py", *_SHARED),
+        code=(
+            "ops6k/train",
+            "ops6k/screen",
+            "ops6k/sandbox",
+            "ops6k/target.py",
+            "ops6k/judge.py",
+            "ops6k/assemble/figures.py",
+            *_SHARED,
+        ),
         retries=2,
         tags=("gpu",),
     ),
@@ -132,7 +140,7 @@ STAGES = (
         reads=("seed_ops", *_JUDGED, "data/matches", "data/dataset", "data/agent"),
         writes="data/report",
         params=("seed", "screen", "dedup"),
-        code=("ops6k/report", "ops6k/assemble", *_SHARED),
+        code=("ops6k/report", "ops6k/assemble", "ops6k/train/curves.py", *_SHARED),
     ),
 )
 

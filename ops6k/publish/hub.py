@@ -3,7 +3,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -62,6 +62,17 @@ def publish(
         lines += [f"  {change}" for change in done.changes]
         lines.append(f"{part.folder} -> {_page(api, part, done.repository)}: {did}, commit {done.sha}{tagged}")
     return lines
+
+
+def downloaded(repository: str, files: Sequence[str]) -> Path:
+    """The folder that holds these files of a model repository, from the Hub's cache where it has them; raises HubError."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(repository, allow_patterns=list(files)))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
+        raise HubError(f"{repository}: cannot be fetched from the Hub: {str(error).splitlines()[0]}") from None
 
 
 def _api() -> "HfApi":

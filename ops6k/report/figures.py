@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ops6k.assemble.figures import BLUE, GREY, INK, RED, new_figure, plain_log_axis
+from ops6k.assemble.figures import BLUE, GREY, RED, new_figure, plain_log_axis
 from ops6k.assemble.join import Story
 from ops6k.records import Outcome
 from ops6k.report.gather import AgentResults, CurvePoint
+from ops6k.train.curves import draw
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,13 +82,6 @@ def strategies(agent: AgentResults) -> "Figure":
 
 
 def learning_curve(curve: Sequence[CurvePoint]) -> "Figure":
-    """Mean episode reward over training steps."""
-    figure, axes = new_figure()
-    points = [(p.step, p.mean_reward) for p in curve if p.mean_reward is not None]
-    if points:
-        steps, rewards = zip(*points, strict=True)
-        axes.plot(steps, rewards, color=BLUE, marker="o", markersize=3)
-    axes.set_xlabel("environment steps")
-    axes.set_ylabel("mean episode reward")
-    axes.tick_params(colors=INK)
-    return figure
+    """Mean episode reward over training steps, a line a seed."""
+    seeds = dict.fromkeys(point.seed for point in curve)
+    return draw({seed: [(point.step, point.mean_reward) for point in curve if point.seed == seed] for seed in seeds})

@@ -46,6 +46,7 @@ class AgentResults:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
+    seed: int
     step: int
     mean_reward: float | None
     """None before the first episode has ended."""
@@ -95,17 +96,18 @@ def _agent(path: Path) -> AgentResults | None:
         return None
     try:
         tree = json.loads(path.read_text(encoding="utf-8"))
-        gap = tree["gap_closed"]
+        found = tree["held_out"]["comparison"]
+        gap = found["gap_closed"]["agent"]["milestone"]
         return AgentResults(
-            held_out=tree["held_out"]["tasks"],
-            best_fixed_plan=tree["best_fixed_plan"],
-            one_attempt=_strategies(tree["one_attempt"]),
-            four_attempts=_strategies(tree["four_attempts"]),
+            held_out=found["tasks"],
+            best_fixed_plan=found["best_fixed_plans"][0],
+            one_attempt=_strategies(found["one_attempt"]),
+            four_attempts=_strategies(found["four_attempts"]),
             gap_closed=gap["share"],
             gap_low=gap["low"],
             gap_high=gap["high"],
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise MissingInput(f"{path}: not the results of `ops6k train` ({type(error).__name__}: {error})") from None
 
 
@@ -120,7 +122,9 @@ def _curve(path: Path) -> tuple[CurvePoint, ...]:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         return tuple(
-            CurvePoint(int(row["step"]), float(row["mean_episode_reward"]) if row["mean_episode_reward"] else None)
+            CurvePoint(
+                int(row["seed"]), int(row["step"]), float(row["mean_episode_reward"]) if row["mean_episode_reward"] else None
+            )
             for row in rows
         )
     except (ValueError, KeyError) as error:

@@ -76,8 +76,12 @@ def write_funnel(path: Path, found: Gathered) -> Path:
 
 
 def write_learning(path: Path, found: Gathered) -> Path:
-    """step, mean_reward; points before the first episode's end are left out."""
-    return _write(path, ("step", "mean_reward"), [(p.step, p.mean_reward) for p in found.curve if p.mean_reward is not None])
+    """step, mean_reward over seeds; points before the first episode's end are left out."""
+    steps: dict[int, list[float]] = {}
+    for point in found.curve:
+        if point.mean_reward is not None:
+            steps.setdefault(point.step, []).append(point.mean_reward)
+    return _write(path, ("step", "mean_reward"), [(step, sum(of) / len(of)) for step, of in sorted(steps.items())])
 
 
 def _write(path: Path, head: Sequence[str], lines: Iterable[Sequence[object]]) -> Path:

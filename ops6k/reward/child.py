@@ -31,7 +31,7 @@ DRAWS = 5
 OTHER_WEIGHTS_FROM = 3
 """Of these, the first with other weights, in another instance: what remembers answers or weights shows."""
 WARM_UPS = 3
-"""Untimed calls of the compiled reference."""
+"""Untimed calls of the compiled reference, and of a solution that may be compiled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,10 @@ class _Judge:
             return compiled
         flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda") if self.request.device == "cuda" else None
         with turns.alone(Path(self.request.lock)):
+            # A solution may be compiled by torch, and what was compiled so far is forgotten where the reference's is.
+            warm = (self._one_call(guarded) for _ in range(WARM_UPS if self.request.allow_torch else 0))
+            if (refused := next(filter(None, warm), None)) is not None:
+                return refused
             for _ in range(self.request.repeats):
                 refused = self._one_call(guarded) if self.random.random() < 0.5 else None
                 refused = refused or self._repeat(compiled, flush)

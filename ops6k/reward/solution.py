@@ -6,6 +6,7 @@ The same allow-list as for tasks, and Triton besides. CUDA and C++ sources are n
 import ast
 
 from ops6k.records import Reason
+from ops6k.reward.written import Plainer
 from ops6k.screen.finding import Finding, one_line
 from ops6k.screen.safety import unsafe
 from ops6k.screen.text import LONGEST_SOURCE
@@ -24,6 +25,8 @@ def solution_finding(code: str, *, allow_torch: bool) -> Finding | None:
         return Finding(Reason.STRUCTURE, f"{len(code):,} characters of source; a solution has at most {LONGEST_SOURCE:,}")
     try:
         tree = ast.parse(code)
+        if allow_torch:
+            tree = Plainer().visit(tree)
         return unsafe(tree, TRITON | COMPILER if allow_torch else TRITON) or _hook(tree) or _structure(tree)
     except RecursionError:
         return Finding(Reason.SYNTAX, "nested too deeply to be read")

@@ -1,91 +1,83 @@
-"""Train: measure tasks under compilation plans, train a small PPO agent to pick one, and judge it on held-out tasks.
+"""Train: measure tasks under plans, train small PPO agents to choose, and judge them on clusters that they never saw.
 
-Reads data/dataset, writes data/agent: weights, action schema, measured times, learning curve, comparison and card. Heavy
+Reads data/dataset, writes data/agent: weights, action schema, measured times, learning curves, comparison and card. Heavy
 imports (gymnasium, stable-baselines3) happen inside `run`: the measuring child and the command line import this package.
 """
 
-import csv
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ops6k import store, target
 from ops6k.params import Params
-from ops6k.records import Funnel, Report
+from ops6k.records import Funnel, Report, Task
 
 if TYPE_CHECKING:
-    from ops6k.train.compare import Comparison
-    from ops6k.train.ppo import CurvePoint
+    from ops6k.train.known import Known
+    from ops6k.train.results import Results
     from ops6k.train.rows import Rows
-    from ops6k.train.times import TimeTable
 
 
 def run(params: Params, data: Path) -> Report:
     """Measure, train, compare and write data/agent. Raises MissingInput without tasks or times, PoisonedTimes, TargetMismatch."""
-    from ops6k.train import card, compare, ppo, rows
-    from ops6k.train.agent import Agent
+    from ops6k.train import card, curves, judging, rows
     from ops6k.train.times import PlanTime
 
-    machine = target.load(params.path(params.target))
-    selected, table = selected_times(params, data)
-    split = rows.measured(selected, table)
-    learning = time.monotonic()
-    model, curve = ppo.train(split.train, table, params.train.steps, params.seed)
-    agent = Agent(model.policy)
-    training = card.Training(curve[-1].step, params.seed, agent.parameters, time.monotonic() - learning)
-    found = compare.compare(agent, split.train, split.held_out, table, params.seed)
+    selected, known = selected_times(params, data)
+    split = rows.measured(selected, known.table)
+    began = time.monotonic()
+    school = judging.School(known, params.train.steps, params.train.seeds, params.seed)
+    agents, results = judging.results(school, split, params, data / ".work")
+    seconds = time.monotonic() - began
+    published = agents[results.training.published_seed]
     with store.whole_folder(data / "agent") as folder:
-        agent.save(folder, ppo.LAYERS)
-        store.write_rows(folder / "plan_times.parquet", table.rows(), PlanTime)
-        _write_curve(folder / "curve.csv", curve)
-        store.write_json(folder / "results.json", _results(split, machine, found))
-        (folder / "README.md").write_text(card.card(split, table, machine, training, found), encoding="utf-8")
-    return _report(split, table, found)
+        published.agent.save(folder)
+        store.write_rows(folder / "plan_times.parquet", known.table.rows(), PlanTime)
+        curves.write(folder, {seed: one.curve for seed, one in agents.items()})
+        store.write_json(folder / "results.json", store.to_plain(results))
+        (folder / "README.md").write_text(card.card(results, split.tasks, known, seconds), encoding="utf-8")
+    return _report(split, known, results)
 
 
-def selected_times(params: Params, data: Path, deadline_s: float | None = None) -> "tuple[Rows, TimeTable]":
-    """The tasks that the parameters select, and their times: from the work folder, measured where missing, or replayed."""
-    from ops6k.train import rows, times
-    from ops6k.train.collect import Measuring, measure_tasks
+def selected_times(params: Params, data: Path, deadline_s: float | None = None) -> "tuple[Rows, Known]":
+    """The tasks that the parameters select, with sketches and times: from the work folder, made where missing, or replayed."""
+    from ops6k.train import rows
 
     selected = rows.select(*rows.read_splits(data / "dataset"), params.train.tasks)
+    return selected, times_of(selected.tasks, params, data / ".work", deadline_s)
+
+
+def times_of(tasks: Sequence[Task], params: Params, work: Path, deadline_s: float | None = None) -> "Known":
+    """Sketches and times of any tasks."""
+    from ops6k.train import sketches, times
+    from ops6k.train.collect import Measuring, measure_tasks
+    from ops6k.train.known import Known
+    from ops6k.train.plans import plans_for
+
+    machine = target.load(params.path(params.target))
+    found = sketches.sketches_of(tasks, machine, params.screen.workers, work)
     if params.train.replay_times is not None:
-        ids = {task.task_id for task in selected.tasks}
         recorded = times.read(params.path(params.train.replay_times)).rows()
-        return selected, times.TimeTable(row for row in recorded if row.task_id in ids)
+        return Known(times.TimeTable(row for row in recorded if row.task_id in found), found)
     how = Measuring(params.train.repeats, params.screen.workers, deadline_s)
-    return selected, measure_tasks(selected.tasks, target.load(params.path(params.target)), how, data / ".work")
+    asked = [(task, plans_for(task, found[task.task_id].rewrites, params.train.plans)) for task in tasks]
+    return Known(measure_tasks(asked, machine, how, work), found)
 
 
-def _write_curve(path: Path, curve: "tuple[CurvePoint, ...]") -> None:
-    with store.whole_file(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(("step", "mean_episode_reward"))
-        writer.writerows((point.step, "" if point.mean_reward is None else round(point.mean_reward, 4)) for point in curve)
-
-
-def _results(split: "Rows", machine: target.Target, found: "Comparison") -> dict:
-    held_out = {"tasks": len(split.held_out), "from": split.how}
-    return {
-        "target": machine.name,
-        "device": machine.device,
-        "train_tasks": len(split.train),
-        "held_out": held_out,
-    } | store.to_plain(found)
-
-
-def _report(split: "Rows", table: "TimeTable", found: "Comparison") -> Report:
+def _report(split: "Rows", known: "Known", results: "Results") -> Report:
     counts: dict[str, int] = {}
-    for row in table.rows():
+    for row in known.table.rows():
         counts[row.status.value] = counts.get(row.status.value, 0) + 1
+    found = results.held_out.comparison
     agent, fixed, oracle = (found.one_attempt[name].mean_reward for name in ("agent", "best_fixed", "oracle"))
     return Report(
         stage="train",
-        taken=len(table.rows()),
+        taken=len(known.table.rows()),
         kept=counts.get("correct", 0),
         reasons=tuple(Funnel(f"plan/{status}", count) for status, count in sorted(counts.items())),
         notes=(
-            f"{len({*split.train, *split.held_out})} tasks measured: {len(split.train)} train, {len(split.held_out)} judged ({split.how})",
-            f"mean reward of one attempt: agent {agent:.2f}, best fixed plan ({found.best_fixed_plan}) {fixed:.2f}, oracle {oracle:.2f}",
+            f"{len({*split.train, *split.held_out})} tasks measured: {len(split.train)} train, {found.tasks} judged ({split.how})",
+            f"mean reward of one attempt: agent {agent:.2f}, best fixed plan ({found.best_fixed_plans[0]}) {fixed:.2f}, oracle {oracle:.2f}",
         ),
     )

@@ -19,13 +19,13 @@ def main() -> int:
     given = parser.parse_args()
     try:
         build = params.load(given.params, preset=given.preset, settings=given.settings)
-        selected, table = selected_times(build, given.data, given.deadline_s)
+        selected, known = selected_times(build, given.data, given.deadline_s)
     except Ops6kError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    done = sum(bool(table.of(task.task_id)) for task in selected.tasks)
+    done = sum(bool(known.table.of(task.task_id)) for task in selected.tasks)
     print(
-        f"{done} of {len(selected.tasks)} tasks are measured: {len(table.rows())} times in {given.data / '.work' / 'plan_times'}"
+        f"{done} of {len(selected.tasks)} tasks are measured: {len(known.table.rows())} times in {given.data / '.work' / 'plan_times'}"
     )
     return 0
 

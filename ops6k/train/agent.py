@@ -1,9 +1,10 @@
 """The trained agent as files, and back: safetensors weights, JSON for the rest, no pickle.
 
 agent = Agent.from_pretrained("data/agent")
-plan = agent.choose(task)          # a Plan; plan.options go to torch.compile
+plan = agent.choose(task, sketch)          # a Plan; plan.options go to torch.compile
 """
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +14,15 @@ import numpy as np
 from ops6k import store
 from ops6k.errors import MissingInput, Ops6kError
 from ops6k.records import Task
+from ops6k.train.encoder import Sizes, new_policy
+from ops6k.train.environment import Choices, Decided, Observation
 from ops6k.train.features import ATTEMPTS, LIMIT, NAMES, observation
-from ops6k.train.plans import PLANS, Plan, applicable, schema
+from ops6k.train.plans import ACTIONS as DECISIONS
+from ops6k.train.plans import Plan, plan_of, plans_for, schema
+from ops6k.train.sketch import Sketch
 
 WEIGHTS, CONFIG, ACTIONS = "model.safetensors", "config.json", "actions.json"
+ARCHITECTURE = "MaskableMultiInputActorCriticPolicy"
 
 
 class SchemaMismatch(Ops6kError):
@@ -34,69 +40,82 @@ class Versions:
 
 
 class Agent:
-    """A policy over plans. Not guaranteed: that its choice is faster; measure, and keep eager where it is not."""
+    """A policy over decisions. Not guaranteed: that its choice is faster; measure, and keep eager where it is not."""
 
-    def __init__(self, policy: object) -> None:
-        """policy: an sb3-contrib MaskableActorCriticPolicy over features.NAMES and plans.PLANS."""
-        self._policy = policy
+    def __init__(self, policy: object, sizes: Sizes) -> None:
+        """policy: as encoder.new_policy(sizes) makes it."""
+        self._policy, self._sizes = policy, sizes
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> "Agent":
-        """The agent in a folder; raises MissingInput for absent files, SchemaMismatch for other actions or features."""
+    def from_pretrained(cls, place: str | Path) -> "Agent":
+        """The agent in a folder or a repository of the Hub (`org/name`).
+
+        Raises MissingInput for absent or broken files, SchemaMismatch for other actions or features, HubError.
+        """
         import safetensors.torch
 
-        folder = Path(folder)
+        folder = _folder(place)
         config, actions = _json(folder / CONFIG), _json(folder / ACTIONS)
         _require_schema(folder, config, actions)
-        policy = _new_policy(config["layers"])
+        sizes = _sizes(config, folder / CONFIG)
+        policy = new_policy(sizes)
         try:
-            weights = safetensors.torch.load_file(folder / WEIGHTS)
-        except (OSError, safetensors.SafetensorError) as error:
-            raise MissingInput(f"{folder / WEIGHTS}: {error}") from None
-        policy.load_state_dict(weights)
+            policy.load_state_dict(safetensors.torch.load_file(folder / WEIGHTS))
+        except (OSError, RuntimeError, safetensors.SafetensorError) as error:
+            raise MissingInput(f"{folder / WEIGHTS}: {str(error).splitlines()[0]}") from None
         policy.set_training_mode(False)
-        return cls(policy)
+        return cls(policy, sizes)
 
-    def save(self, folder: Path, layers: tuple[int, ...]) -> None:
+    def save(self, folder: Path) -> None:
         """Write weights, config.json and actions.json into a folder that exists."""
         import safetensors.torch
 
         # clone: safetensors refuses tensors that share memory
         safetensors.torch.save_file({name: value.clone() for name, value in self._policy.state_dict().items()}, folder / WEIGHTS)
-        store.write_json(folder / CONFIG, _config(layers, self.parameters))
+        store.write_json(folder / CONFIG, _config(self._sizes, self.parameters))
         store.write_json(folder / ACTIONS, schema())
 
     @property
     def parameters(self) -> int:
-        """Weights of policy and value head together."""
+        """Weights of encoder, policy and value head together."""
         return sum(weight.numel() for weight in self._policy.parameters())
 
-    def act(self, seen: np.ndarray, mask: np.ndarray) -> int:
-        """The most likely action that the mask allows. seen: (len(features.NAMES),) float32; mask: (actions,) bool."""
+    def act(self, seen: Observation, mask: np.ndarray) -> int:
+        """The most likely action that the mask allows. seen: as features.SHAPES; mask: (len(plans.ACTIONS),) bool."""
         action, _ = self._policy.predict(seen, deterministic=True, action_masks=mask)
         return int(action)
 
-    def choose(self, task: Task) -> Plan:
-        """The plan to try first for a task, among those that its row says apply; nothing is measured."""
-        names = {plan.name for plan in applicable(task)}
-        mask = np.array([plan.name in names for plan in PLANS] + [False])
-        return PLANS[self.act(observation(task, (), 0), mask)]
+    def choose(self, task: Task, sketch: Sketch, count: int = 64) -> Plan:
+        """The plan to try first, among the first `count` that apply to the task; nothing is measured."""
+        choices = Choices.of([plan.name for plan in plans_for(task, sketch.rewrites, count)])
+        decided: Decided = ()
+        while decided in choices.below:
+            seen = observation(task, sketch, (), 0, decided)
+            decided = (*decided, DECISIONS[self.act(seen, choices.mask(decided, set(), may_stop=False))])
+        return plan_of(decided)
 
 
-def _new_policy(layers: list[int]) -> object:
-    import gymnasium
-    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+def _folder(place: str | Path) -> Path:
+    if Path(place).is_dir() or not isinstance(place, str) or place.count("/") != 1 or place.startswith((".", "/")):
+        return Path(place)
+    from ops6k.publish.hub import downloaded
 
-    seen = gymnasium.spaces.Box(-LIMIT, LIMIT, (len(NAMES),), np.float32)
-    return MaskableActorCriticPolicy(seen, gymnasium.spaces.Discrete(len(PLANS) + 1), lambda _: 0.0, net_arch=layers)
+    return downloaded(place, (WEIGHTS, CONFIG, ACTIONS))
 
 
-def _config(layers: tuple[int, ...], parameters: int) -> dict:
+def _sizes(config: dict, path: Path) -> Sizes:
+    try:
+        return store.from_plain(Sizes, config["sizes"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise MissingInput(f"{path}: sizes of the network: {error}") from None
+
+
+def _config(sizes: Sizes, parameters: int) -> dict:
     return {
-        "architecture": "MaskableActorCriticPolicy",
-        "layers": list(layers),
+        "architecture": ARCHITECTURE,
+        "sizes": dataclasses.asdict(sizes),
         "parameters": parameters,
-        "observation": {"features": list(NAMES), "limit": LIMIT},
+        "observation": {"features": {name: list(of) for name, of in NAMES.items()}, "limit": LIMIT},
         "action_schema": store.fingerprint(schema()),
         "attempts": ATTEMPTS,
         "versions": store.to_plain(_versions()),
@@ -124,10 +143,15 @@ def _json(path: Path) -> dict:
 
 
 def _require_schema(folder: Path, config: dict, actions: dict) -> None:
-    wanted = {action["name"]: action.get("definition") for action in schema()["actions"]}
-    found = {action.get("name"): action.get("definition") for action in actions.get("actions", ())}
-    if list(found.items()) != list(wanted.items()):
-        other = sorted(name for name in wanted | found if wanted.get(name) != found.get(name)) or ["their order"]
-        raise SchemaMismatch(f"{folder / ACTIONS}: trained for other actions than this version has: {', '.join(map(str, other))}")
-    if config.get("observation", {}).get("features") != list(NAMES):
+    wanted, found = ([_as_one(action) for action in of.get("actions", ())] for of in (schema(), actions))
+    if found != wanted:
+        names = ({str(action.get("name")) for action in of} for of in (found, wanted))
+        what = ", ".join(sorted(set.symmetric_difference(*names))) or "what they mean, or their order"
+        raise SchemaMismatch(f"{folder / ACTIONS}: trained for other actions than this version has: {what}")
+    if config.get("observation", {}).get("features") != {name: list(of) for name, of in NAMES.items()}:
         raise SchemaMismatch(f"{folder / CONFIG}: trained for other features than this version has")
+
+
+def _as_one(action: object) -> dict:
+    """An action as it is compared: what it says for people may change."""
+    return {key: value for key, value in action.items() if key != "does"} if isinstance(action, dict) else {}

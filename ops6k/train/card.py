@@ -1,136 +1,127 @@
-"""The agent folder's README.md: a model card for the Hub, every figure from results.json's values."""
+"""The agent folder's README.md: a model card for the Hub from the template beside this file, every figure from results.json's records."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from ops6k.records import Task
-from ops6k.target import Target
-from ops6k.train.compare import Comparison, Score
-from ops6k.train.plans import PLANS
-from ops6k.train.rows import Rows
-from ops6k.train.times import TimeTable
+from ops6k.train.bootstrap import Share
+from ops6k.train.compare import LEARNED, STRATEGIES, Comparison
+from ops6k.train.features import ATTEMPTS
+from ops6k.train.known import Known
+from ops6k.train.plans import BACKENDS, CHANNELS_LAST, REWRITES, Plan
+from ops6k.train.results import Block, Results
 
-_ROWS = (
-    ("agent", "this agent"), ("always_eager", "always eager"), ("always_default", "always default `torch.compile`"),
-    ("best_fixed", "best fixed plan"), ("random", "random"), ("oracle", "oracle (best in the table)"),
-)  # fmt: skip
+LABELS = {
+    "agent": "this agent",
+    "tree": "decision tree",
+    "forest": "random forest",
+    "best_fixed": "best fixed plan",
+    "always_eager": "always eager",
+    "always_default": "always default `torch.compile`",
+    "always_max_autotune": "always max-autotune",
+    "random": "random",
+    "oracle": "oracle (best in the table)",
+}
+FEW = 30
+"""Fewer judged tasks than this are said to be few."""
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
-    """How the weights came about."""
+class Decision:
+    """One action and what the table says of the plans that take it."""
 
-    steps: int
-    seed: int
-    parameters: int
-    seconds: float
-
-
-def card(rows: Rows, table: TimeTable, target: Target, training: Training, comparison: Comparison) -> str:
-    """The card as Markdown with a YAML head."""
-    return "\n".join([
-        _head(),
-        "# Ops6K plan agent",
-        "",
-        _what(target, training),
-        "",
-        "## How it compares",
-        "",
-        _judged(rows, target),
-        "",
-        *_table("One attempt each", comparison.one_attempt),
-        "",
-        *_table("Best of four attempts, with feedback after each", comparison.four_attempts),
-        "",
-        _headline(comparison),
-        "",
-        "## Use",
-        "",
-        _USE,
-        "",
-        "## Actions",
-        "",
-        *_actions(rows.tasks, table),
-        "",
-        "## What it is not",
-        "",
-        _NOT,
-        "",
-    ])  # fmt: skip
+    name: str
+    does: str
+    tasks: int
+    measured: int
+    reached_2: int
+    reached_3: int
+    failed: int
 
 
-def _head() -> str:
-    return "---\nlicense: apache-2.0\nlibrary_name: ops6k\npipeline_tag: reinforcement-learning\ntags: [ops6k, torch-compile, maskable-ppo, performance]\n---\n"
+def card(results: Results, tasks: Sequence[Task], known: Known, seconds: float) -> str:
+    """The card as Markdown with a YAML head. seconds: that training and comparison took."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-
-def _what(target: Target, training: Training) -> str:
-    return (
-        f"A small policy ({training.parameters:,} parameters, two layers) that looks at one row of an Ops6K data set and picks how to run the task "
-        f"faster: eager, default `torch.compile`, or `torch.compile` with chosen Inductor options. Trained with sb3-contrib's MaskablePPO "
-        f"for {training.steps:,} steps (seed {training.seed}, {training.seconds:.0f} s) on measured times. Reward: -1 wrong, 1 correct, 2 if the lower bound "
-        f"of the 95 % interval is more than 5 % faster than eager, 3 if also than default `torch.compile`. All times are from target `{target.name}` "
-        f"({'a GPU: ' + str(target.device_name) if target.device == 'cuda' else 'a CPU, no GPU'}; torch {target.torch})."
+    loader = Environment(loader=PackageLoader("ops6k", "train"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    loader.filters |= {"percent": lambda share: f"{share:.0%}", "share": share_text, "verdict": verdict}
+    text = loader.get_template("card.md.j2").render(
+        results=results,
+        blocks=list(_blocks(results)),
+        labels=LABELS,
+        strategies=STRATEGIES,
+        learned=LEARNED,
+        few=FEW,
+        attempts=ATTEMPTS,
+        decisions=list(decisions(tasks, known)),
+        seconds=seconds,
+        date=datetime.now(UTC).date().isoformat(),
     )
+    return f"---\n{head(results)}---\n{text}"
 
 
-def _judged(rows: Rows, target: Target) -> str:
-    return (
-        f"{len(rows.held_out)} tasks judged ({rows.how}), {len(rows.train)} tasks trained on, all measured on {target.name}. "
-        + ("Fewer than 30 tasks: differences of this size are mostly chance." if len(rows.held_out) < 30 else "")
-    ).strip()
+def head(results: Results) -> str:
+    """The card's metadata as YAML, with the figures as the Hub's model index."""
+    import yaml
 
-
-def _table(title: str, scores: dict[str, Score]) -> list[str]:
-    head = [
-        f"{title}:",
-        "",
-        "| strategy | mean reward | correct | faster than eager | faster than compile | speed-up over eager |",
-        "|---|---|---|---|---|---|",
+    found = results.held_out.comparison
+    one = found.one_attempt["agent"]
+    figures: list[tuple[str, str, float | None]] = [
+        ("mean_reward", "Mean milestone of one attempt (-1 to 3), mean over seeds", one.mean_reward),
+        ("faster_than_compile", "Share of tasks surely over 5 % faster than eager and torch.compile", one.faster_than_compile),
+        ("gap_closed", "Share of the gap between best fixed plan and oracle", found.gap_closed["agent"].milestone.share),
     ]
-    return head + [
-        f"| {label} | {found.mean_reward:.2f} | {found.pass_rate:.0%} | {found.faster_than_eager:.0%} | {found.faster_than_compile:.0%} "
-        f"| {found.speedup_over_eager:.3f}x |"
-        for key, label in _ROWS
-        for found in (scores[key],)
-    ]
+    measured = results.measured
+    data = {"type": "ops6k", "name": f"Ops6K, {found.tasks} held-out tasks on {measured.device_name}"}
+    metrics = [{"type": kind, "name": name, "value": round(value, 4)} for kind, name, value in figures if value is not None]
+    task = {"type": "reinforcement-learning", "name": "choosing how to run a PyTorch module"}
+    tree = {
+        "license": "apache-2.0",
+        "library_name": "ops6k",
+        "pipeline_tag": "reinforcement-learning",
+        "tags": ["ops6k", "torch-compile", "maskable-ppo", "performance"],
+        "model-index": [{"name": "ops6k-agent", "results": [{"task": task, "dataset": data, "metrics": metrics}]}],
+    }
+    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, width=120)
 
 
-def _headline(comparison: Comparison) -> str:
-    gap, fixed = comparison.gap_closed, f"Best fixed plan, chosen on the training tasks: `{comparison.best_fixed_plan}`. "
-    if gap.share is None:
-        return fixed + "On these tasks no choice beats it, so there is no gap for an agent to close."
-    return fixed + (
-        f"Of the gap in mean reward between it and the oracle the agent closes {gap.share:.0%} "
-        f"(95 % bootstrap interval over tasks {gap.low:.0%} to {gap.high:.0%})."
-    )
+def share_text(found: Share) -> str:
+    """`31 % (95 % interval 12 % to 48 %)`."""
+    if found.share is None:
+        return "no gap to close"
+    return f"{100 * found.share:.0f} % (95 % interval {100 * found.low:.0f} % to {100 * found.high:.0f} %)"
 
 
-def _actions(tasks: Sequence[Task], table: TimeTable) -> list[str]:
-    lines = ["| plan | what it is | tasks measured | reached 2 | reached 3 | wrong or failed |", "|---|---|---|---|---|---|"]
-    for plan in PLANS:
-        found = [
-            row.milestone
-            for task in {task.task_id: task for task in tasks}.values()
-            if (row := table.attempts(task.task_id).get(plan.name))
-        ]
-        lines.append(f"| `{plan.name}` | {plan.does} | {len(found)} | {found.count(2)} | {found.count(3)} | {found.count(-1)} |")
-    return lines
+def verdict(found: Comparison) -> str:
+    """In words who closes most of the gap in mean milestone, and whether the agent surely closes any."""
+    shares = {name: found.gap_closed[name].milestone for name in LEARNED}
+    own = shares["agent"]
+    if own.share is None:
+        return "On these tasks no choice beats the best fixed plan, so there is no gap for an agent to close."
+    surely = "The agent surely closes some of the gap" if own.low > 0 else "The agent does not surely close any of the gap"
+    surely += f": its interval begins at {100 * own.low:.0f} %."
+    best = max(LEARNED, key=lambda name: shares[name].share)
+    rivals = [LABELS[name] for name in LEARNED[1:] if shares[name].share > own.share]
+    if rivals:
+        who = f"The {' and the '.join(rivals)} on the same features {'does' if len(rivals) == 1 else 'do'} better than the agent here"
+        return f"{surely} {who} ({share_text(shares[best])} of the gap against {100 * own.share:.0f} %)."
+    return f"{surely} Neither the decision tree nor the random forest on the same features does better."
 
 
-_USE = """```python
-from datasets import load_dataset
-from ops6k.records import Task
-from ops6k.store import from_plain
-from ops6k.train.agent import Agent
+def decisions(tasks: Sequence[Task], known: Known) -> Iterator[Decision]:
+    """Each action's counts over the measured attempts; actions that were never measured too."""
+    attempts = [known.table.attempts(one) for one in {task.task_id: task for task in tasks}]
+    for name in (*REWRITES, CHANNELS_LAST, *BACKENDS):
+        rows = [[row for row in of.values() if name in Plan.named(row.plan).decisions] for of in attempts]
+        reached = [row.milestone for of in rows for row in of]
+        does = BACKENDS[name].does if name in BACKENDS else "memory format" if name == CHANNELS_LAST else "graph rewrite"
+        yield Decision(name, does, sum(map(bool, rows)), len(reached), reached.count(2), reached.count(3), reached.count(-1))
 
-agent = Agent.from_pretrained("data/agent")
-task = from_plain(Task, load_dataset("data/dataset")["train"][0])
-print(agent.choose(task).name)
-```
 
-`model.safetensors` holds the weights, `config.json` sizes, features and versions, `actions.json` the action schema (another
-schema is refused), `plan_times.parquet` every measured time, `results.json` the tables above, `curve.csv` the learning curve."""
-
-_NOT = """It writes no kernels and no code: it chooses among the plans above. It knows operators by counts, not by graph. What it learned holds
-for the machine, the torch version and the kind of task that it was measured on; elsewhere, measure again. Precision is fixed (full
-float32 matrix products): no speed comes from TF32. A choice is a guess: measure it, and keep eager where it does not win."""
+def _blocks(results: Results) -> Iterator[tuple[str, Block]]:
+    yield "Held-out split", results.held_out
+    if results.cross_validation:
+        yield "Cross-validation: every measured task, judged by agents that saw none of its cluster", results.cross_validation
+    if results.problems:
+        yield "Problems of a folder, never trained on", results.problems

@@ -14,7 +14,7 @@ from ops6k import progress, store
 from ops6k.records import TOLERANCE, Task
 from ops6k.sandbox import Ended, Job, Sandbox
 from ops6k.target import Target, require_machine
-from ops6k.train.plans import BY_NAME, Plan, applicable
+from ops6k.train.plans import EAGER, Plan
 from ops6k.train.times import PlanStatus, PlanTime, TimeTable
 
 PLAN_TIMEOUT_S = 90.0
@@ -37,33 +37,37 @@ class Measuring:
     """No task is begun after so many seconds; None: all are measured."""
 
 
-def measure_tasks(tasks: Sequence[Task], target: Target, how: Measuring, work: Path) -> TimeTable:
-    """Times of every task under every applicable plan, measured here where the work folder lacks them.
+Asked = tuple[Task, Sequence[Plan]]
+"""A task and the plans to measure it under."""
+
+
+def measure_tasks(asked: Sequence[Asked], target: Target, how: Measuring, work: Path) -> TimeTable:
+    """Times of every task under its plans, measured here where the work folder lacks them; also what it has of other plans.
 
     Raises TargetMismatch where something is to be measured and this machine is not the target's.
     """
     folder = work / "plan_times" / rules(target, how)
-    missing = {task.task_id: (task, plans) for task in tasks if (plans := unmeasured(task, folder))}
+    missing = {task.task_id: (task, left) for task, plans in asked if (left := unmeasured(task, plans, folder))}
     if missing:
         require_machine(target)
         with progress.track("train", sum(len(plans) for _, plans in missing.values())) as tracker:
             for rows in _measured(list(missing.values()), target, how):
                 _keep(rows, folder)
                 tracker.advance(len(rows), f"measured {rows[0].task_id}")
-    return TimeTable(row for task in tasks for row in _cached(task, folder))
+    return TimeTable(row for task, _ in asked for row in _cached(task, folder))
 
 
 def rules(target: Target, how: Measuring) -> str:
     """Fingerprint of what a time depends on beside task and plan."""
     package = Path(__file__).resolve().parents[1]
-    files = ("train/measure.py", "screen/timing.py", "screen/instances.py")
+    files = ("train/measure.py", "train/rewrites", "screen/timing.py", "screen/instances.py")
     return store.fingerprint(target, how.repeats, store.code_hash(*(package / file for file in files)))
 
 
-def unmeasured(task: Task, folder: Path) -> tuple[Plan, ...]:
-    """The applicable plans that have no row, as they are defined now, in the task's file."""
+def unmeasured(task: Task, plans: Sequence[Plan], folder: Path) -> tuple[Plan, ...]:
+    """The plans that have no row, as they are defined now, in the task's file."""
     known = {(row.plan, row.definition) for row in _cached(task, folder)}
-    return tuple(plan for plan in applicable(task) if (plan.name, plan.definition) not in known)
+    return tuple(plan for plan in plans if (plan.name, plan.definition) not in known)
 
 
 def _cached(task: Task, folder: Path) -> list[PlanTime]:
@@ -148,7 +152,7 @@ def outcome(
     # The child names each plan as a phase: one that dies in a plan's phase leaves the others to be tried without it.
     guilty = [plan for plan in plans if ended.phase == plan.name] or list(plans)
     # What dies where eager runs or all are timed is no plan's fault.
-    own = ended.phase == guilty[0].name and guilty[0].backend != "eager"
+    own = ended.phase == guilty[0].name and guilty[0] != EAGER
     status = PlanStatus.FAILED if own and ended.how == "crashed" else PlanStatus.UNFINISHED
     message = f"{ended.how} in {ended.phase} after {ended.seconds:.0f} s: {ended.detail}"
     found = [_NO_ANSWER | {"plan": plan.name, "status": status, "message": message} for plan in guilty]
@@ -162,7 +166,7 @@ _NO_ANSWER = {"device": "", "driver": None, "torch": "", "triton": None}
 def _row(task: Task, target: Target, how: Measuring, found: dict) -> PlanTime:
     known = {
         "task_id": task.task_id,
-        "definition": BY_NAME[found["plan"]].definition,
+        "definition": Plan.named(found["plan"]).definition,
         "target": target.name,
         "repeats": how.repeats,
     }

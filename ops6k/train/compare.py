@@ -1,96 +1,128 @@
-"""The agent against what needs no agent, on held-out tasks, at equal numbers of attempts. Standard library and numpy only.
+"""Agents against what needs no agent, on tasks of clusters that none of them has seen, at equal numbers of attempts.
 
-A strategy is an order of plans for a task; what counts is the best of its first k attempts. Where a fixed plan does not
-apply to a task, default compile stands in: an option without a target is just that.
+Standard library and numpy only; scikit-learn where the trees are fitted. A strategy is an order of plans for a task; what
+counts is the best of its first k attempts.
 """
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from ops6k.errors import MissingInput
 from ops6k.records import Task
+from ops6k.train import fixed, trees
+from ops6k.train.bootstrap import Share, share_closed
 from ops6k.train.environment import PlanEnvironment
 from ops6k.train.features import ATTEMPTS
-from ops6k.train.plans import PLANS
-from ops6k.train.times import PlanStatus, PlanTime, TimeTable
-
-Order = tuple[PlanTime, ...]
-"""The attempts of one strategy on one task, first to last."""
+from ops6k.train.known import Known
+from ops6k.train.scores import Order, Score, by_milestone, by_speed, score, values
+from ops6k.train.times import PlanTime
 
 RANDOM_DRAWS = 64
+STRATEGIES = (
+    "agent", "tree", "forest", "best_fixed", "always_eager", "always_default", "always_max_autotune", "random", "oracle",
+)  # fmt: skip
+LEARNED = ("agent", "tree", "forest")
+"""Those whose share of the gap is asked for."""
+_FIXED_BY_SPEED, _ORACLE_BY_SPEED = "best_fixed_by_speed", "oracle_by_speed"
+_MAX_AUTOTUNE = ("max_autotune", "freezing_max_autotune")
+"""On a GPU, on a CPU."""
 
 
 class Policy(Protocol):
     """The trained Agent, or anything that acts like one in a test."""
 
-    def act(self, seen: np.ndarray, mask: np.ndarray) -> int: ...
+    def act(self, seen: dict[str, np.ndarray], mask: np.ndarray) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """One strategy on the held-out tasks; shares are 0-1."""
+class Tried:
+    """What every strategy tries on the judged tasks of one split."""
 
-    mean_reward: float
-    """Of the milestones -1, 1, 2, 3."""
-    pass_rate: float
-    faster_than_eager: float
-    """Share of tasks with milestone 2 or 3."""
-    faster_than_compile: float
-    """Share with milestone 3."""
-    speedup_over_eager: float
-    """Geometric mean over tasks of the best correct attempt's ratio; 1 where none was correct."""
+    tasks: tuple[Task, ...]
+    fixed: str
+    """The first of the best fixed plans, chosen on this split's training tasks."""
+    runs: dict[str, tuple[tuple[Order, ...], ...]]
+    """By strategy: an order for each task, run by run."""
 
 
 @dataclass(frozen=True, slots=True)
-class GapClosed:
-    """(agent - best fixed) / (oracle - best fixed) in mean reward, one attempt each; None where there is no gap to close.
+class Shares:
+    """Of the gap between best fixed plan and oracle, one attempt each: by mean milestone, and by the logarithm of the speed-up
+    over the better of eager and default compile, each against the fixed plan and the oracle that are best by that figure."""
 
-    low and high: 95 % bootstrap interval over the held-out tasks.
-    """
-
-    share: float | None
-    low: float | None
-    high: float | None
+    milestone: Share
+    log_speedup: Share
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    best_fixed_plan: str
-    """Chosen on the training tasks."""
+    tasks: int
+    clusters: int
+    seeds: int
+    """Agents trained for each split, and runs of tree and forest."""
+    best_fixed_plans: tuple[str, ...]
+    """One a split."""
     one_attempt: dict[str, Score]
     four_attempts: dict[str, Score]
-    gap_closed: GapClosed
+    gap_closed: dict[str, Shares]
+    """Of the strategies that learn."""
 
 
-def compare(policy: Policy, train: Sequence[Task], held_out: Sequence[Task], table: TimeTable, seed: int) -> Comparison:
-    """Scores of agent, eager, default, best fixed, random and oracle on tasks that all have measured plans."""
-    fixed = fixed_order(train, table)
-    # A task without a measured default compile cannot say what "always default" would do.
-    tasks = [task for task in held_out if table.attempts(task.task_id)]
-    orders: dict[str, list[Order]] = {
-        "agent": agent_orders(policy, tasks, table),
-        "always_eager": [_fixed(("eager",), table, task) for task in tasks],
-        "always_default": [_fixed(("default",), table, task) for task in tasks],
-        "best_fixed": [_fixed(fixed, table, task) for task in tasks],
+def tried(agents: Sequence[Policy], train: Sequence[Task], judged: Sequence[Task], known: Known, seed: int) -> Tried:
+    """agents: trained on `train`, a seed each. Raises MissingInput where no task can be judged."""
+    tasks = known.judgeable(judged)
+    if not tasks:
+        raise MissingInput(f"plan times: eager was measured for none of {len(judged)} tasks to be judged")
+    found = [fixed.rules(known.table.attempts(task.task_id), known.sketches[task.task_id]) for task in tasks]
+    best = fixed.fixed_order(train, known.table, known.sketches)
+    quickest = fixed.fixed_order(train, known.table, known.sketches, by_speed)
+    seeds = range(seed, seed + len(agents))
+    both = (known.table, known.sketches)
+    runs = {
+        "agent": tuple(agent_orders(agent, tasks, known) for agent in agents),
+        "tree": tuple(tuple(trees.tree_orders(trees.tree, train, tasks, both, one)) for one in seeds),
+        "forest": tuple(tuple(trees.tree_orders(trees.forest, train, tasks, both, one)) for one in seeds),
+        "random": tuple(_random_orders(tasks, known, np.random.default_rng(seed))),
+        "oracle": (_best_first(tasks, known, by_milestone),),
+        _ORACLE_BY_SPEED: (_best_first(tasks, known, by_speed),),
     }
-    draws = _random_orders(tasks, table, np.random.default_rng(seed))
-    oracle = [_best_first(table, task) for task in tasks]
-    scores = []
-    for attempts in (1, ATTEMPTS):
-        named = {name: score(found, attempts) for name, found in orders.items()}
-        scores.append(
-            named | {"random": score([order for draw in draws for order in draw], attempts), "oracle": score(oracle, attempts)}
-        )
-    gap = gap_closed(orders["agent"], orders["best_fixed"], oracle, np.random.default_rng(seed))
-    return Comparison(fixed[0], scores[0], scores[1], gap)
+    orders = {"always_eager": ("eager",), "always_default": ("default",), "always_max_autotune": _MAX_AUTOTUNE}
+    once = {name: (tuple(fixed.follow(order, of)[:1] for of in found),) for name, order in orders.items()}
+    many = {"best_fixed": best, _FIXED_BY_SPEED: quickest}
+    return Tried(
+        tasks, best[0], runs | once | {name: (tuple(fixed.follow(order, of) for of in found),) for name, order in many.items()}
+    )
 
 
-def agent_orders(policy: Policy, tasks: Sequence[Task], table: TimeTable) -> list[Order]:
+def joined(parts: Sequence[Tried]) -> Tried:
+    """Several splits as one: run r of a strategy is its run r on each of them."""
+    names = parts[0].runs
+    runs = {name: tuple(sum(run, ()) for run in zip(*(part.runs[name] for part in parts), strict=True)) for name in names}
+    return Tried(sum((part.tasks for part in parts), ()), ", ".join(dict.fromkeys(part.fixed for part in parts)), runs)
+
+
+def compare(parts: Sequence[Tried], known: Known, seed: int) -> Comparison:
+    """Scores over the tasks of all splits together, and the shares of the gap."""
+    whole = joined(parts)
+    eager = [row for task in whole.tasks if (row := known.eager(task))]
+    scores = [{name: score(values(whole.runs[name], eager, attempts)) for name in STRATEGIES} for attempts in (1, ATTEMPTS)]
+    return Comparison(
+        tasks=len(whole.tasks),
+        clusters=len({task.cluster for task in whole.tasks}),
+        seeds=len(whole.runs["agent"]),
+        best_fixed_plans=tuple(part.fixed for part in parts),
+        one_attempt=scores[0],
+        four_attempts=scores[1],
+        gap_closed={name: _shares(whole, name, eager, seed) for name in LEARNED},
+    )
+
+
+def agent_orders(policy: Policy, tasks: Sequence[Task], known: Known) -> tuple[Order, ...]:
     """What the policy tries on each task, with feedback after each attempt."""
-    environment = PlanEnvironment(tasks, table)
+    environment = PlanEnvironment(tasks, known.table, known.sketches)
     orders = []
     for index in range(len(environment.tasks)):
         seen, _ = environment.reset(options={"task": index})
@@ -99,74 +131,25 @@ def agent_orders(policy: Policy, tasks: Sequence[Task], table: TimeTable) -> lis
             action = policy.act(seen, environment.action_masks())
             seen, _, ended, _, _ = environment.step(np.int64(action))
         orders.append(tuple(environment.tried))
-    return orders
+    return tuple(orders)
 
 
-def fixed_order(train: Sequence[Task], table: TimeTable) -> tuple[str, ...]:
-    """The best fixed plans on the training tasks, greedily: first the best one, then what adds most to those before."""
-    chosen: tuple[str, ...] = ()
-    tasks = [task for task in train if table.attempts(task.task_id)]
-    for _ in range(ATTEMPTS):
-        left = [plan.name for plan in PLANS if plan.name not in chosen]
-        found = {name: score([_fixed((*chosen, name), table, task) for task in tasks], ATTEMPTS) for name in left}
-        chosen += (max(left, key=lambda name: (found[name].mean_reward, found[name].speedup_over_eager)),)
-    return chosen
+def _shares(whole: Tried, name: str, eager: Sequence[PlanTime], seed: int) -> Shares:
+    clusters = [task.cluster for task in whole.tasks]
+
+    def of(figure: str, lower: str, upper: str) -> Share:
+        own, low, high = (getattr(values(whole.runs[one], eager, 1), figure) for one in (name, lower, upper))
+        return share_closed(own, low[0], high[0], clusters, np.random.default_rng(seed))
+
+    return Shares(of("milestone", "best_fixed", "oracle"), of("log_better", _FIXED_BY_SPEED, _ORACLE_BY_SPEED))
 
 
-def score(orders: Sequence[Order], attempts: int) -> Score:
-    """How the best of the first `attempts` attempts did, over tasks; at least one order with one attempt."""
-    milestones = np.array([reward(order, attempts) for order in orders])
-    speedups = [_speedup(order[:attempts]) for order in orders]
-    return Score(
-        mean_reward=float(milestones.mean()),
-        pass_rate=float((milestones >= 1).mean()),
-        faster_than_eager=float((milestones >= 2).mean()),
-        faster_than_compile=float((milestones >= 3).mean()),
-        speedup_over_eager=math.exp(sum(map(math.log, speedups)) / len(speedups)),
-    )
-
-
-def reward(order: Order, attempts: int) -> int:
-    """The best milestone of the first attempts."""
-    return max(row.milestone for row in order[:attempts])
-
-
-def gap_closed(
-    agent: Sequence[Order], fixed: Sequence[Order], oracle: Sequence[Order], generator: np.random.Generator
-) -> GapClosed:
-    """The share of the way from best fixed to oracle that the agent goes, one attempt each."""
-    rewards = np.array([[reward(order, 1) for order in orders] for orders in (agent, fixed, oracle)], dtype=float)
-    draws = generator.integers(rewards.shape[1], size=(2000, rewards.shape[1]))
-    means = rewards[:, draws].mean(axis=2)
-    gaps = means[2] - means[1]
-    shares = (means[0] - means[1])[gaps > 0] / gaps[gaps > 0]
-    whole = rewards.mean(axis=1)
-    if whole[2] <= whole[1]:
-        return GapClosed(None, None, None)
-    low, high = np.quantile(shares, (0.025, 0.975))
-    return GapClosed(float((whole[0] - whole[1]) / (whole[2] - whole[1])), float(low), float(high))
-
-
-def _speedup(order: Order) -> float:
-    return max((row.ratio_eager for row in order if row.status is PlanStatus.CORRECT and row.ratio_eager), default=1.0)
-
-
-def _fixed(names: Sequence[str], table: TimeTable, task: Task) -> Order:
-    """The named plans; default compile for one that does not apply, eager where that was not measured either."""
-    found = table.attempts(task.task_id)
-    stand_in: Callable[[], PlanTime] = lambda: found.get("default") or found.get("eager") or next(iter(found.values()))  # noqa: E731
-    return tuple(found.get(name) or stand_in() for name in names)
-
-
-def _random_orders(tasks: Sequence[Task], table: TimeTable, generator: np.random.Generator) -> list[list[Order]]:
+def _random_orders(tasks: Sequence[Task], known: Known, generator: np.random.Generator) -> Iterator[tuple[Order, ...]]:
     """RANDOM_DRAWS times an order without repeats for each task."""
-    draws = []
+    rows = [tuple(known.table.attempts(task.task_id).values()) for task in tasks]
     for _ in range(RANDOM_DRAWS):
-        rows = [list(table.attempts(task.task_id).values()) for task in tasks]
-        draws.append([tuple(found[i] for i in generator.permutation(len(found))) for found in rows])
-    return draws
+        yield tuple(tuple(found[i] for i in generator.permutation(len(found))[:ATTEMPTS]) for found in rows)
 
 
-def _best_first(table: TimeTable, task: Task) -> Order:
-    rows = table.attempts(task.task_id).values()
-    return tuple(sorted(rows, key=lambda row: (-row.milestone, -(row.ratio_eager or 0.0))))
+def _best_first(tasks: Sequence[Task], known: Known, worth: fixed.Worth) -> tuple[Order, ...]:
+    return tuple(tuple(sorted(known.table.attempts(task.task_id).values(), key=worth, reverse=True)) for task in tasks)

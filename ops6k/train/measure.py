@@ -4,6 +4,7 @@ Standard library, torch and numpy, and the screen's building blocks: this runs o
 is a status; only a task whose eager forward does not run raises, and so loses its child.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,16 @@ from ops6k.screen.judge import environment
 from ops6k.screen.load import load_task
 from ops6k.screen.timing import FLUSH_BYTES, one_run, ratio_interval
 from ops6k.target import Target
-from ops6k.train.plans import BY_NAME, Plan
+from ops6k.train.plans import DEFAULT, EAGER, Plan
+from ops6k.train.rewrites import NotCapturable, Program, capture, rewritten
 
 INPUT_SEED = 2001
 """Of the timed inputs; fresh ones count up from it."""
 FRESH_INPUTS = 5
 """Draws of the inputs that a plan must get right."""
+BASE = "base"
+"""The default compile that plans are compared with."""
+_MODULE = re.compile(r"\W")
 WARM_UPS = 3
 """Untimed runs: the first compile, the second may record a CUDA graph."""
 
@@ -59,47 +64,89 @@ class Failure:
     message: str
 
 
+_CHANNELS_LAST = """
 class ChannelsLast(torch.nn.Module):
-    """A module whose 4-d arguments are reordered first, as part of its forward."""
-
-    def __init__(self, module: torch.nn.Module) -> None:
+    def __init__(self, module):
         super().__init__()
-        self.module = module.to(memory_format=torch.channels_last)
+        self.module = module
 
-    def forward(self, *arguments: object) -> object:
-        return self.module(*[x.contiguous(memory_format=torch.channels_last) if _is_4d(x) else x for x in arguments])
+    def forward(self, *arguments):
+        images = [isinstance(x, torch.Tensor) and x.dim() == 4 for x in arguments]
+        pairs = zip(arguments, images)
+        return self.module(*[x.contiguous(memory_format=torch.channels_last) if image else x for x, image in pairs])
+"""
+
+
+def _channels_last(module: torch.nn.Module) -> torch.nn.Module:
+    """A module whose 4-d arguments are reordered first, as part of its forward.
+
+    Its class is made of text: Dynamo leaves names among the globals of what it compiles, and the sandbox would see this module changed.
+    """
+    names: dict = {"torch": torch, "__name__": "channels_last"}
+    exec(compile(_CHANNELS_LAST, "<channels last>", "exec"), names)
+    return names["ChannelsLast"](module)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The task as it stands, and its graph."""
+
+    eager: Ready
+    inputs: Sequence[object]
+    program: Program | str
+    """Why there is none, where it cannot be captured or no plan asks for it."""
 
 
 def measure_plans(payload: dict) -> dict:
-    """{"machine": {...}, "plans": [{plan, status, message, ms, ratio_eager, ...}]}; fields as in times.PlanTime."""
+    """{"machine": {...}, "plans": [{plan, status, message, ms, ratio_eager, ...}]}; fields as in times.PlanTime.
+
+    The row of default compile is that of a second compilation against the first: what its ratio shows is the noise.
+    """
     request = Request(**payload | {"plans": tuple(payload["plans"]), "target": Target(**payload["target"])})
     set_precision(request.target)
-    enter("eager")
-    reference = Ready(BY_NAME["eager"], _model(request, "task"))
-    inputs = _inputs(request, 0)
-    reference.forward(*inputs)
+    subject = _subject(request)
     # Ratios need eager and default compile, whatever is asked for.
-    names = dict.fromkeys(("eager", "default", *request.plans))
-    built = {name: reference if name == "eager" else _build(BY_NAME[name], reference, inputs, request) for name in names}
-    checked = _check(built, reference, request)
-    return {"machine": _machine(request.target), "plans": _timed(checked, inputs, request)}
+    built: dict[str, Ready | Failure] = {EAGER.name: subject.eager, BASE: _build(DEFAULT, subject, request)}
+    built |= {name: _build(Plan.named(name), subject, request) for name in request.plans if name != EAGER.name}
+    checked = _check(built, subject.eager, request)
+    return {"machine": _machine(request.target), "plans": _timed(checked, subject.inputs, request)}
 
 
-def _build(plan: Plan, reference: Ready, inputs: Sequence[object], request: Request) -> Ready | Failure:
+def _subject(request: Request) -> Subject:
+    enter(EAGER.name)
+    eager = Ready(EAGER, _model(request, "task"))
+    inputs = _inputs(request, 0)
+    eager.forward(*inputs)
+    program: Program | str = "no plan rewrites"
+    if any(Plan.named(name).rewrites for name in request.plans):
+        try:
+            program = capture(eager.forward, inputs)
+        except NotCapturable as error:
+            program = str(error)
+    return Subject(eager, inputs, program)
+
+
+def _build(plan: Plan, subject: Subject, request: Request) -> Ready | Failure:
     """The task under a plan, compiled and run a few times. Code of its own: dynamo's cache is per code object."""
     enter(plan.name)
-    if plan.channels_last and not any(map(_is_4d, (*tensors_of(inputs), *reference.forward.parameters()))):
+    if plan.channels_last and not any(map(_is_4d, (*tensors_of(subject.inputs), *subject.eager.forward.parameters()))):
         return Failure("inapplicable", "no tensor has four axes")
+    if plan.rewrites and isinstance(subject.program, str):
+        return Failure("inapplicable", f"no graph to rewrite: {subject.program}")
 
     def build() -> Ready:
-        module = _model(request, f"task_{plan.name}")
-        module.load_state_dict(reference.forward.state_dict(), assign=True)
+        module = _model(request, f"task_{_MODULE.sub('_', plan.name)}")
+        module.load_state_dict(subject.eager.forward.state_dict(), assign=True)
         if plan.channels_last:
-            module = ChannelsLast(module)
-        if plan.backend == "inductor":
+            module = module.to(memory_format=torch.channels_last)
+        if plan.rewrites:
+            module = rewritten(subject.program, plan.rewrites).module(module)
+        if plan.channels_last:
+            module = _channels_last(module)
+        if plan.options is not None:
             module = torch.compile(module, fullgraph=True, options=dict(plan.options))
         for _ in range(WARM_UPS):
-            module(*inputs)
+            module(*subject.inputs)
         return Ready(plan, module)
 
     return _or_failure(attempt(build))
@@ -110,6 +157,7 @@ def _check(built: dict[str, Ready | Failure], reference: Ready, request: Request
     checked = dict(built)
     for draw in range(1, FRESH_INPUTS + 1):
         inputs = _inputs(request, draw)
+        enter(EAGER.name)
         wanted = [tensor.clone() for tensor in tensors_of(reference.forward(*inputs))]
         for name, ready in checked.items():
             if isinstance(ready, Ready) and ready is not reference:
@@ -159,7 +207,7 @@ def _row(name: str, found: Ready | Failure, times: dict[str, np.ndarray]) -> dic
     if isinstance(found, Failure):
         return {"status": found.status, "message": found.message}
     row: dict = {"status": "correct", "message": "", "ms": float(np.median(times[name]))}
-    for against, base in (("eager", "eager"), ("compiled", "default")):
+    for against, base in (("eager", EAGER.name), ("compiled", BASE)):
         if base in times:
             middle, low, high = ratio_interval(times[base], times[name])
             row |= {f"ratio_{against}": middle, f"ratio_{against}_low": low, f"ratio_{against}_high": high}

@@ -1,12 +1,16 @@
-"""Training: sb3-contrib's MaskablePPO on the plan environment, on the CPU, repeatable.
+"""Training on the CPU, repeatable: a network taught by the table first, then sb3-contrib's MaskablePPO on the environment.
 
-Same table, tasks, steps and seed give the same weights on the same machine (one thread, every generator seeded).
+Same table, sketches, tasks, steps and seed give the same weights on the same machine (one thread, every generator seeded).
+Clusters of the training tasks are left out to say when to stop: the weights that do best on them are kept.
 """
 
-from collections.abc import Iterator, Sequence
+import copy
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
+import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.monitor import Monitor
@@ -14,16 +18,27 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ops6k import progress
 from ops6k.records import Task
+from ops6k.train import checkpoint, rows
+from ops6k.train.encoder import Sizes, policy_arguments
 from ops6k.train.environment import PlanEnvironment
+from ops6k.train.pretrain import Lesson, Pretraining, lessons_of, pretrain, regret
+from ops6k.train.situations import known, measured_worths
+from ops6k.train.sketch import Sketch
+from ops6k.train.source import TableTimes, TimeSource
 from ops6k.train.times import TimeTable
 
-LAYERS = (64, 64)
+SIZES = Sizes()
 ENVIRONMENTS = 8
-ROLLOUT_STEPS = 32
-"""Per environment; with 8 of them an update every 256 steps."""
-_ROLLOUT = ENVIRONMENTS * ROLLOUT_STEPS
+ROLLOUT_STEPS = 64
+"""Per environment; with 8 of them an update every 512 steps."""
+ROLLOUT = ENVIRONMENTS * ROLLOUT_STEPS
 DISCOUNT = 0.9
 """Below 1, so that a good first attempt is worth more than a good fourth."""
+LEFT_OUT = 0.15
+"""Of the training tasks, by cluster: they say when to stop."""
+FEWEST_TO_LEAVE_OUT = 20
+KEPT_EVERY = 10
+"""Rollouts from one checkpoint to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,58 +49,127 @@ class CurvePoint:
     mean_reward: float | None
 
 
-class CurveCallback(BaseCallback):
-    """Takes a point of the curve after each rollout and advances the stage's progress."""
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What one seed came to."""
 
-    def __init__(self, tracker: progress.Tracker) -> None:
+    policy: torch.nn.Module
+    curve: tuple[CurvePoint, ...]
+    regret: float
+    """Milestones that the next attempt leaves on the table, on the clusters left out; lower is better."""
+
+
+class Teacher(BaseCallback):
+    """After each rollout: a point of the curve, the best weights so far, the stage's progress, now and then a checkpoint."""
+
+    def __init__(self, tracker: progress.Tracker, checks: Sequence[Lesson], begun: checkpoint.State, path: Path | None) -> None:
         super().__init__()
-        self.tracker = tracker
-        self.curve: list[CurvePoint] = []
+        self.tracker, self.checks, self.path = tracker, checks, path
+        self.state = begun
 
     def _on_step(self) -> bool:
         return True
 
+    def _on_rollout_start(self) -> None:
+        """A curriculum: tasks of few operators first, all of them from halfway on."""
+        share = min(1.0, 0.4 + 1.2 * self.num_timesteps / max(self.model._total_timesteps, 1))
+        for one in self.training_env.envs:
+            environment = one.unwrapped
+            environment.open(round(share * len(environment.tasks)))
+        self._judge()
+
     def _on_rollout_end(self) -> None:
         episodes = self.model.ep_info_buffer or ()
         mean = sum(episode["r"] for episode in episodes) / len(episodes) if episodes else None
-        ahead = self.num_timesteps - (self.curve[-1].step if self.curve else 0)
-        self.curve.append(CurvePoint(self.num_timesteps, mean))
-        self.tracker.advance(ahead, "" if mean is None else f"mean reward {mean:.2f}")
+        self.state.curve.append((self.num_timesteps, mean))
+        self.tracker.advance(ROLLOUT, "" if mean is None else f"mean reward {mean:.2f}, regret left out {self.state.regret:.3f}")
+        if self.path is not None and len(self.state.curve) % KEPT_EVERY == 0:
+            checkpoint.write(self.path, self.state, self.model)
+
+    def _on_training_end(self) -> None:
+        self._judge()
+
+    def _judge(self) -> None:
+        found = regret(self.model.policy, self.checks)
+        if found < self.state.regret:
+            self.state.regret, self.state.best = found, copy.deepcopy(self.model.policy.state_dict())
 
 
-def train(tasks: Sequence[Task], table: TimeTable, steps: int, seed: int) -> tuple[MaskablePPO, tuple[CurvePoint, ...]]:
-    """The trained model and its curve; `steps` is rounded up to whole rollouts. Raises MissingInput without measured tasks."""
+def train(
+    tasks: Sequence[Task],
+    source: TimeSource | TimeTable,
+    sketches: Mapping[str, Sketch],
+    steps: int,
+    seed: int,
+    work: Path | None = None,
+) -> Trained:
+    """One agent; `steps` is rounded up to whole rollouts. work: a folder where an interrupted training goes on.
+
+    Raises MissingInput without measured tasks.
+    """
+    times = TableTimes(source) if isinstance(source, TimeTable) else source
     with _one_thread():
-        model = new_model(tasks, table, seed)
-        with progress.track("train", -(-steps // _ROLLOUT) * _ROLLOUT) as tracker:
-            callback = CurveCallback(tracker)
-            model.learn(steps, callback=callback)
-    return model, tuple(callback.curve)
+        model = new_model(tasks, times, sketches, seed)
+        learned, left_out = _left_out(tasks)
+        worths = measured_worths(times)
+        taught, checked = (known(part, times, sketches, worths) for part in (learned, left_out))
+        checks = lessons_of(checked, Pretraining(), seed)
+        path = work / f"seed_{seed}.pt" if work else None
+        state = checkpoint.read(path, model) if path else None
+        if state is None:
+            pretrain(model.policy, taught, checked, Pretraining(), seed)
+            state = checkpoint.State(copy.deepcopy(model.policy.state_dict()), regret(model.policy, checks), [])
+        _without_dropout(model.policy)
+        left = -(-steps // ROLLOUT) * ROLLOUT - model.num_timesteps
+        with progress.track("train", max(left, 0)) as tracker:
+            teacher = Teacher(tracker, checks, state, path)
+            if left > 0:
+                model.learn(left, callback=teacher, reset_num_timesteps=False)
+    model.policy.load_state_dict(state.best)
+    model.policy.set_training_mode(False)
+    return Trained(model.policy, tuple(CurvePoint(*point) for point in state.curve) or (CurvePoint(0, None),), state.regret)
 
 
-def new_model(tasks: Sequence[Task], table: TimeTable, seed: int) -> MaskablePPO:
-    """The untrained model: its weights depend on the seed alone."""
-    environments = DummyVecEnv([lambda: Monitor(PlanEnvironment(tasks, table)) for _ in range(ENVIRONMENTS)])
+def new_model(
+    tasks: Sequence[Task], source: TimeSource | TimeTable, sketches: Mapping[str, Sketch], seed: int, sizes: Sizes = SIZES
+) -> MaskablePPO:
+    """The untrained model: its weights depend on sizes and seed alone. Tasks come in the order of their depth."""
+    by_depth = sorted(tasks, key=lambda task: (task.depth, task.task_id))
+    environments = DummyVecEnv([lambda: Monitor(PlanEnvironment(by_depth, source, sketches)) for _ in range(ENVIRONMENTS)])
     return MaskablePPO(
-        "MlpPolicy",
+        "MultiInputPolicy",
         environments,
         n_steps=ROLLOUT_STEPS,
-        batch_size=64,
-        n_epochs=8,
-        learning_rate=1e-3,
+        batch_size=128,
+        n_epochs=4,
+        learning_rate=1e-4,
+        target_kl=0.02,  # what the table taught is changed in small steps
         gamma=DISCOUNT,
-        ent_coef=0.01,
-        policy_kwargs={"net_arch": list(LAYERS)},
+        ent_coef=0.003,
+        policy_kwargs=policy_arguments(sizes),
         seed=seed,
         device="cpu",
     )
 
 
+def _left_out(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], tuple[Task, ...]]:
+    """Tasks to learn from and tasks that say when to stop; the same on both sides where there are few."""
+    if len(tasks) < FEWEST_TO_LEAVE_OUT:
+        return tuple(tasks), tuple(tasks)
+    found = rows.leave_out(tasks, LEFT_OUT)
+    return found.train, found.held_out
+
+
+def _without_dropout(policy: torch.nn.Module) -> None:
+    """PPO compares a policy with itself: dropout would make every ratio noise."""
+    for module in policy.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+
+
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Sums of several threads depend on their number: one gives the same weights on any CPU of a kind."""
-    import torch
-
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

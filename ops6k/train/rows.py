@@ -60,19 +60,33 @@ def measured(rows: Rows, table: TimeTable) -> Rows:
     return leave_out(train or held_out)
 
 
-def leave_out(tasks: Sequence[Task]) -> Rows:
-    """Clusters left out of tasks of one split, about HELD_OUT_SHARE of the tasks; all of them on both sides when they are too few."""
+def leave_out(tasks: Sequence[Task], share: float = HELD_OUT_SHARE) -> Rows:
+    """Clusters left out of tasks of one split, about `share` of the tasks; all of them on both sides when they are too few."""
     clusters: dict[str, list[Task]] = {}
     for task in tasks:
         clusters.setdefault(task.cluster, []).append(task)
     held_out: list[Task] = []
     for cluster in sorted(clusters):
-        if len(held_out) + len(clusters[cluster]) <= HELD_OUT_SHARE * len(tasks):
+        if len(held_out) + len(clusters[cluster]) <= share * len(tasks):
             held_out += clusters[cluster]
     if len(tasks) < FEWEST_TO_SPLIT or not held_out:
         return Rows(tuple(tasks), tuple(tasks), "none held out, too few tasks: judged on the training tasks themselves")
     ids = {task.task_id for task in held_out}
     return Rows(tuple(task for task in tasks if task.task_id not in ids), tuple(held_out), "left out of one split, by cluster")
+
+
+def folds(tasks: Sequence[Task], count: int) -> tuple[Rows, ...]:
+    """`count` splits that hold out each task once, whole clusters at a time; raises MissingInput for fewer clusters than that."""
+    clusters: dict[str, list[Task]] = {}
+    for task in {task.task_id: task for task in tasks}.values():
+        clusters.setdefault(task.cluster, []).append(task)
+    if len(clusters) < count:
+        raise MissingInput(f"train.folds={count}: the measured tasks have {len(clusters)} clusters")
+    parts: list[list[Task]] = [[] for _ in range(count)]
+    for name in sorted(clusters, key=lambda name: (-len(clusters[name]), name)):
+        min(parts, key=len).extend(clusters[name])
+    how = f"cross-validation over clusters, {count} folds"
+    return tuple(Rows(tuple(task for other in parts if other is not part for task in other), tuple(part), how) for part in parts)
 
 
 def _first(tasks: Sequence[Task], count: int) -> tuple[Task, ...]:

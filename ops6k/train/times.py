@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ops6k import store
 from ops6k.errors import Ops6kError
-from ops6k.train.plans import BY_NAME
+from ops6k.train.plans import Plan, UnknownPlan
 
 MARGIN = 1.05
 """More than 5 % faster is what the milestones 2 and 3 ask, of the interval's lower bound."""
@@ -86,7 +86,7 @@ class TimeTable:
         self._rows: dict[str, dict[str, PlanTime]] = {}
         for row in rows:
             _refuse_poison(row)
-            if row.plan not in BY_NAME or BY_NAME[row.plan].definition != row.definition:
+            if _definition(row.plan) != row.definition:
                 continue
             plans = self._rows.setdefault(row.task_id, {})
             if row.plan in plans:
@@ -130,3 +130,10 @@ def _refuse_poison(row: PlanTime) -> None:
 
 def _interval(row: PlanTime, against: str) -> tuple[float | None, float | None, float | None]:
     return tuple(getattr(row, f"ratio_{against}{end}") for end in ("", "_low", "_high"))
+
+
+def _definition(name: str) -> str | None:
+    try:
+        return Plan.named(name).definition
+    except UnknownPlan:
+        return None

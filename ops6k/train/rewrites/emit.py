@@ -17,12 +17,12 @@ def emit(task_code: str, program: Program | None, plan: Plan) -> str:
     """
     if plan.rewrites and program is None:
         raise ValueError(f"the plan {plan.name} rewrites a graph, and there is none")
-    decorator = _decorator(plan) if plan.backend == "inductor" else ""
+    decorator = _decorator(plan) if plan.options is not None else ""
+    does = f"Model under the plan {plan.name}: {plan.does}."
     if plan.rewrites:
-        does = f"Model under the plan {plan.name}: {', '.join(plan.rewrites)}."
         text = class_source(rewritten(program, plan.rewrites), decorator, does, plan.channels_last)
     else:
-        text = _inherited(plan, decorator)
+        text = _inherited(plan, decorator, does)
     return f"{without_harness(task_code)}\n\nimport torch\n\n\n{text}"
 
 
@@ -31,9 +31,9 @@ def _decorator(plan: Plan) -> str:
     return f"@torch.compile(fullgraph=True{f', options={{{options}}}' if options else ''})"
 
 
-def _inherited(plan: Plan, decorator: str) -> str:
+def _inherited(plan: Plan, decorator: str, does: str) -> str:
     """ModelNew with the forward of Model."""
-    lines = ["class ModelNew(Model):", f'    """Model under the plan {plan.name}: {plan.does}."""']
+    lines = ["class ModelNew(Model):", f'    """{does}"""']
     if plan.channels_last:
         lines += [
             "",

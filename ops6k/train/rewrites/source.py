@@ -74,7 +74,7 @@ def _prepare(program: Written, channels_last: bool) -> list[str]:
         f'self.register_buffer("{_buffer(node)}", {node.name}{_laid_out(node, channels_last)}, persistent=False)' for node in kept
     ]
     if any("device" in line for line in lines):
-        lines.insert(0, "device = next((x.device for x in [*self.parameters(), *self.buffers()]), torch.get_default_device())")
+        lines.insert(0, "device = next((x.device for x in [*self.parameters(), *self.buffers()]), torch.empty(0).device)")
     does = "What depends on weights alone: computed after construction and after each load_state_dict."
     head = ["@torch.no_grad()", "def prepare(self, incompatible=None):", f'    """{does}"""' if lines else "    pass"]
     return [*head, *("    " + line for line in lines)]
