@@ -35,9 +35,8 @@ def rewrites() -> tuple[str, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["eager", "default"])
-def test_what_a_plan_is_written_out_as_is_right_by_our_own_reward(backend: str):
-    text = written(Plan(rewrites(), True, backend))
+def test_what_a_plan_is_written_out_as_is_right_by_our_own_reward():
+    text = written(Plan(rewrites(), True))
     assert "torch.ops.aten" in text and "hook(ModelNew.prepare)" in text
     found = score({"code": CODE}, text, device="cpu", allow_torch=True, repeats=3)
     assert found.status is Status.CORRECT and found.reward >= 1, found.message
