@@ -79,7 +79,7 @@ def test_what_was_measured_under_another_definition_counts_as_not_measured():
 
 
 def test_what_did_not_apply_or_did_not_finish_is_known_but_no_attempt():
-    rows = [failed(TASK, "cudagraphs", PlanStatus.INAPPLICABLE), failed(TASK, "max_autotune_pointwise", PlanStatus.UNFINISHED)]
+    rows = [failed(TASK, "cudagraphs", PlanStatus.INAPPLICABLE), failed(TASK, "autotune_pointwise", PlanStatus.UNFINISHED)]
     table = TimeTable([*rows, plan_time(TASK, "eager")])
     assert len(table.of(TASK.task_id)) == 3
     assert table.attempts(TASK.task_id).keys() == {"eager"}

@@ -6,11 +6,15 @@ out and counted. What the screen said is kept in the work folder.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ops6k import store
 from ops6k.params import Params
-from ops6k.records import Checks, Environment, Task, Timing, Work, task_id
+from ops6k.records import Checks, Environment, Outcome, Task, Timing, Work, task_id
 from ops6k.target import Target
+
+if TYPE_CHECKING:
+    from ops6k.judge import Judged
 
 _NEEDED = {"timing": Timing, "work": Work, "checks": Checks, "environment": Environment}
 
@@ -33,14 +37,15 @@ def problems(params: Params, machine: Target, work: Path) -> Problems | None:
     kept = work / "problems" / f"{store.fingerprint(machine, params.screen, codes)}.parquet"
     if not kept.exists():
         found = judge.judge_path(folder, params=params, device=machine.device, window=False)
-        tasks = [_task(one.id, codes[one.id], one.evidence) for one in found if _is_usable(one.evidence)]
+        tasks = [_task(one.id, codes[one.id], one.evidence) for one in found if _is_usable(one)]
         store.write_rows(kept, {task.task_id: task for task in tasks}.values(), Task)
     return Problems(tuple(store.read_rows(kept, Task)), len(codes))
 
 
-def _is_usable(evidence: dict[str, object]) -> bool:
+def _is_usable(one: "Judged") -> bool:
     """A problem that only dedup rejects, as a copy of itself, has passed all that counts here."""
-    return all(evidence.get(name) for name in _NEEDED) and evidence.get("phase", "dedup") == "dedup"
+    passed = one.outcome is Outcome.ACCEPTED or one.evidence.get("phase") == "dedup"
+    return passed and all(one.evidence.get(name) for name in _NEEDED)
 
 
 def _task(name: str, code: str, evidence: dict[str, object]) -> Task:

@@ -3,6 +3,7 @@
 Standard library, pyarrow and yaml only. A kill costs the shard in hand, seconds of work; the next run makes what is missing.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -34,7 +35,7 @@ class Made:
 
 
 def sketches_of(tasks: Sequence[Task], target: Target, workers: int, work: Path) -> dict[str, Sketch]:
-    """The sketch of each task by its id. One that cannot be captured has no rewrites, one that cannot even be traced no nodes."""
+    """The sketch of each task by its id; workers: 0 is one a core. One that cannot be captured has no rewrites, one that cannot even be traced no nodes."""
     return {task_id: made.sketch for task_id, made in made_of(tasks, target, workers, work).items()}
 
 
