@@ -35,7 +35,10 @@ class Made:
 
 
 def sketches_of(tasks: Sequence[Task], target: Target, workers: int, work: Path) -> dict[str, Sketch]:
-    """The sketch of each task by its id; workers: 0 is one a core. One that cannot be captured has no rewrites, one that cannot even be traced no nodes."""
+    """The sketch of each task by its id; workers: 0 is one a core.
+
+    One that cannot be captured has no rewrites, one that cannot even be traced no nodes.
+    """
     return {task_id: made.sketch for task_id, made in made_of(tasks, target, workers, work).items()}
 
 
@@ -74,7 +77,7 @@ def _made(tasks: Sequence[Task], target: Target, workers: int, tracker: progress
     """Sketches as they come. A child that dies loses its batch, whose tasks are tried again one by one."""
     batches = {str(first): tasks[first : first + BATCH_TASKS] for first in range(0, len(tasks), BATCH_TASKS)}
     again: list[Task] = []
-    with tracing(workers) as sandbox:
+    with tracing(workers or os.cpu_count() or 1) as sandbox:
         for ended in sandbox.map(_job(number, batch, target) for number, batch in batches.items()):
             if ended.answer is None:
                 again += batches[ended.job_id]
