@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,6 +32,10 @@ _MADE_BY_HAND = {
     "{target}": "`ops6k calibrate --name NAME` makes a target for this machine",
     "{benchmarks}": "`ops6k benchmark index PATH --name NAME` makes it",
 }
+
+
+Before = Callable[[Stage, Params, Path], None]
+"""Asked before a stage runs: may leave in the work folder what the stage then finds done."""
 
 
 class Watch(Protocol):
@@ -60,7 +64,7 @@ def ensured(stage: Stage, params: Params, data: Path, *, fresh: bool = False) ->
         return done or perform(stage, params, data, fresh=fresh)
 
 
-def perform(stage: Stage, params: Params, data: Path, *, fresh: bool = False) -> Report:
+def perform(stage: Stage, params: Params, data: Path, *, fresh: bool = False, before: Before | None = None) -> Report:
     """As `execute`, for a caller who holds the lock over several stages."""
     _require_inputs(stage, params, data)
     if fresh:
@@ -68,6 +72,8 @@ def perform(stage: Stage, params: Params, data: Path, *, fresh: bool = False) ->
     depends = depends_on(stage, params, data)  # before the run: what changes meanwhile is noticed next time
     began = time.monotonic()
     with _disk_errors_named(data), progress.noted(stage.name, data / WORK / _NOW):
+        if before is not None:
+            before(stage, params, data)
         report = dataclasses.replace(stage.run(params, data), seconds=round(time.monotonic() - began, 3))
         made = _content(output(stage, params, data))
         store.write_json(report_path(stage, params, data), store.to_plain(_as_first_reported(report, made, data)))
@@ -76,7 +82,13 @@ def perform(stage: Stage, params: Params, data: Path, *, fresh: bool = False) ->
 
 
 def build(
-    params: Params, data: Path, *, fresh: bool = False, until: str | None = None, watch: Watch | None = None
+    params: Params,
+    data: Path,
+    *,
+    fresh: bool = False,
+    until: str | None = None,
+    watch: Watch | None = None,
+    before: Before | None = None,
 ) -> list[Report]:
     """Runs the table in order up to `until`, skipping what is up to date; `fresh` starts anew."""
     watch = watch or Unwatched()
@@ -86,15 +98,15 @@ def build(
         if fresh:
             clear(STAGES, params, data)
         for stage in stages:
-            reports.append(_step(stage, params, data, watch))
+            reports.append(_step(stage, params, data, watch, before))
     return reports
 
 
-def _step(stage: Stage, params: Params, data: Path, watch: Watch) -> Report:
+def _step(stage: Stage, params: Params, data: Path, watch: Watch, before: Before | None) -> Report:
     done = read_report(stage, params, data) if up_to_date(stage, params, data) else None
     if done is None:
         watch.begins(stage)
-    report = done or perform(stage, params, data)
+    report = done or perform(stage, params, data, before=before)
     watch.ended(stage, report, ran=done is None)
     return report
 

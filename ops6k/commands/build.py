@@ -8,7 +8,20 @@ from typing import Annotated
 
 import typer
 
-from ops6k.commands.options import DEFAULT, Data, Fresh, ParamsFile, Preset, Settings, console_for, loaded
+from ops6k.commands.options import (
+    DEFAULT,
+    Address,
+    Data,
+    Fresh,
+    ParamsFile,
+    Preset,
+    RunnerName,
+    Settings,
+    StoreUrl,
+    console_for,
+    loaded,
+)
+from ops6k.errors import WorkerError
 from ops6k.params import Params, load
 from ops6k.stages import STAGES, Stage
 
@@ -102,16 +115,32 @@ def build(
     data: Data = None,
     fresh: Fresh = False,
     until: Annotated[str | None, typer.Option("--until", metavar="STAGE", help="Last stage to run.", show_default="all")] = None,
+    where: RunnerName = "here",
+    address: Address = None,
+    store: StoreUrl = None,
 ) -> None:
     """Run every stage that is not up to date; interrupted work goes on where it stopped."""
     from ops6k import console, runner
 
     typed, folder = loaded(params, preset, settings, data)
+    if where != "ray" and (address or store):
+        raise typer.BadParameter("--address and --store go with --runner ray")
+    before = _on_ray(address, store) if where == "ray" else None
     screen = console_for(stderr=True)
     with console.shown(screen):
-        runner.build(typed, folder, fresh=fresh, until=until, watch=console.StageLines(screen))
+        runner.build(typed, folder, fresh=fresh, until=until, watch=console.StageLines(screen), before=before)
     if until in (None, STAGES[-1].name):
         _print_what_next(typed, folder)
+
+
+def _on_ray(address: str | None, store: str | None) -> Callable[[Stage, Params, Path], None]:
+    try:
+        from ops6k.cluster import Cluster, Store
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        raise WorkerError("--runner ray needs Ray: `pip install 'ops6k[ray]'`") from None
+    return Cluster(address, Store.at(store) if store else None).fill
 
 
 def _print_what_next(params: Params, data: Path) -> None:

@@ -26,6 +26,19 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew; answers of an 
 Device = Annotated[
     Literal["cpu", "cuda"] | None, typer.Option("--device", help="Where to run.", show_default="cuda if there is one")
 ]
+RunnerName = Annotated[
+    Literal["here", "ray"], typer.Option("--runner", help="Where the screen's shards are made: here, or on a Ray cluster.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", help="With --runner ray: the cluster.", show_default="$RAY_ADDRESS, or this machine"),
+]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store", metavar="URL", help="With --runner ray: file://, s3:// or gs:// folder that nodes share shards through."
+    ),
+]
 
 DEFAULT = Path("params.yaml")
 

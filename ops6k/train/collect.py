@@ -60,8 +60,9 @@ def measure_tasks(asked: Sequence[Asked], target: Target, how: Measuring, work: 
 def rules(target: Target, how: Measuring) -> str:
     """Fingerprint of what a time depends on beside task and plan."""
     package = Path(__file__).resolve().parents[1]
-    files = ("train/measure.py", "train/rewrites", "screen/timing.py", "screen/instances.py")
-    return store.fingerprint(target, how.repeats, store.code_hash(*(package / file for file in files)))
+    passes = sorted(path for path in (package / "train" / "rewrites").glob("*.py") if path.name != "emit.py")
+    files = (package / name for name in ("train/measure.py", "screen/timing.py", "screen/instances.py"))
+    return store.fingerprint(target, how.repeats, store.code_hash(*files, *passes))
 
 
 def unmeasured(task: Task, plans: Sequence[Plan], folder: Path) -> tuple[Plan, ...]:
