@@ -120,7 +120,9 @@ def test_tasks_are_measured_for_real_once_and_what_a_plan_does_wrong_is_a_status
     assert broken["eager"].status is PlanStatus.CORRECT and broken["eager"].ratio_compiled is None
     assert wrong["default"].status is PlanStatus.WRONG and "100.00%" in wrong["default"].message
     reduced = rewritable["reduce_linear,cancel_moves/default"]
-    assert reduced.status is PlanStatus.CORRECT and reduced.ratio_compiled_low > 1.05  # a product with one column instead of 2,048
+    assert (
+        reduced.status is PlanStatus.CORRECT and reduced.ratio_compiled_low > 1.05
+    )  # a product with one column instead of 2,048
     # Real times never repeat: equal rows come from the work folder. After a kill, only what is missing is measured.
     assert measure_tasks(asked, TARGET, HOW, tmp_path).rows() == table.rows()
     (folder,) = (tmp_path / "plan_times").iterdir()

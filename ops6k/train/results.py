@@ -44,7 +44,7 @@ class Training:
     steps: int
     seeds: tuple[int, ...]
     published_seed: int
-    """The best of them on clusters left out of the training tasks: the tables show the mean of all."""
+    """The best of them on clusters of the training tasks that each leaves out to know when to stop: the tables show the mean of all."""
     parameters: int
 
 
