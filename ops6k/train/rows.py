@@ -60,14 +60,14 @@ def measured(rows: Rows, table: TimeTable) -> Rows:
     return leave_out(train or held_out)
 
 
-def leave_out(tasks: Sequence[Task], share: float = HELD_OUT_SHARE) -> Rows:
-    """Clusters left out of tasks of one split, about `share` of the tasks; all of them on both sides when they are too few."""
+def leave_out(tasks: Sequence[Task]) -> Rows:
+    """Clusters left out of tasks of one split, about HELD_OUT_SHARE of the tasks; all of them on both sides when they are too few."""
     clusters: dict[str, list[Task]] = {}
     for task in tasks:
         clusters.setdefault(task.cluster, []).append(task)
     held_out: list[Task] = []
     for cluster in sorted(clusters):
-        if len(held_out) + len(clusters[cluster]) <= share * len(tasks):
+        if len(held_out) + len(clusters[cluster]) <= HELD_OUT_SHARE * len(tasks):
             held_out += clusters[cluster]
     if len(tasks) < FEWEST_TO_SPLIT or not held_out:
         return Rows(tuple(tasks), tuple(tasks), "none held out, too few tasks: judged on the training tasks themselves")
