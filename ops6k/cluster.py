@@ -119,8 +119,16 @@ class Cluster:
 def made(shard: Shard, rules: Rules, workers: int, code: str, store: Store | None) -> tuple[bytes, bytes]:
     """Both files of one shard, derived candidates first; runs on a node. A sandbox is opened for each shard.
 
-    Raises WorkerError where the node has other checking code than the build: its verdicts would stand under the wrong key.
+    Raises WorkerError that names the node: Ray's own error of a task does not.
     """
+    try:
+        return _made(shard, rules, workers, code, store)
+    except (Ops6kError, OSError) as error:
+        raise WorkerError(f"node {ray.util.get_node_ip_address()}: {error}") from error
+
+
+def _made(shard: Shard, rules: Rules, workers: int, code: str, store: Store | None) -> tuple[bytes, bytes]:
+    """Raises WorkerError where the node has other checking code than the build: its verdicts would stand under the wrong key."""
     here = code_hash(*CHECKING_CODE)
     if here != code:
         raise WorkerError(f"its checking code is {here}, the build's is {code}; install the same ops6k on every node")
@@ -143,8 +151,8 @@ def _result(ended: ray.ObjectRef, shard: Shard) -> tuple[bytes, bytes]:
     try:
         return ray.get(ended)
     except RayTaskError as error:
-        if isinstance(error.cause, Ops6kError | OSError | ImportError):
-            raise WorkerError(f"node {error.ip}: {error.cause}") from None
+        if isinstance(error.cause, WorkerError):
+            raise WorkerError(str(error.cause)) from None
         raise
     except RayError as error:
         raise WorkerError(f"shard {shard.path.stem}, begun {NODES_LOST + 1} times: {str(error).partition(chr(10))[0]}") from None
