@@ -66,11 +66,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Params, Path]
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator["cluster_utils.Cluster"]:
-    """A head without a CPU for tasks; the tests add and remove nodes."""
+    """A head without a CPU for tasks, which asks often whether nodes live; the tests add and remove nodes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("PYTHONPATH", str(ROOT))
-        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        cluster = cluster_utils.Cluster(
+            initialize_head=True,
+            head_node_args={"num_cpus": 0, "include_dashboard": False, "_system_config": {"health_check_period_ms": 500}},
+        )
         try:
             yield cluster
         finally:
