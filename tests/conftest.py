@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ops6k.stages import STAGES
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 STAGE_NAMES = ("harvest", "fuse", "screen", "resize", "rescreen", "dedup", "assemble", "train", "report")
 _PACKAGES = ("harvest", "fuse", "screen", "dedup", "assemble", "train", "report")
@@ -132,6 +134,8 @@ def tiny_project(root: Path) -> Project:
         source = f"from tiny_stages import {name} as run\n\n__all__ = ['run']\n" if name in _PACKAGES else ""
         source += f"from tiny_stages import {_SECOND_ROUND[name]}\n" if name in _SECOND_ROUND else ""
         (package / name / "__init__.py").write_text(source, encoding="utf-8")
+    for module in {name for stage in STAGES for name in stage.code if name.endswith(".py") and name.count("/") == 2}:
+        (root / module).write_text("", encoding="utf-8")  # DVC wants to see what a stage depends on
     shutil.copytree(REPOSITORY / "flows", root / "flows", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("prefect.yaml", "pyproject.toml", ".gitignore", ".dvcignore"):
         shutil.copy(REPOSITORY / name, root)
