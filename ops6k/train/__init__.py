@@ -27,7 +27,7 @@ def run(params: Params, data: Path) -> Report:
     selected, known = selected_times(params, data)
     split = rows.measured(selected, known.table)
     began = time.monotonic()
-    school = judging.School(known, params.train.steps, params.train.seeds, params.seed)
+    school = judging.School(known, params.train.steps, params.train.seeds, params.seed, data / ".work")
     agents, results = judging.results(school, split, params, data / ".work")
     seconds = time.monotonic() - began
     published = agents[results.training.published_seed]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ops6k import target
+from ops6k import store, target
 from ops6k.params import Params
 from ops6k.records import Task
 from ops6k.train import compare, ppo, rows, times_of
@@ -35,6 +35,8 @@ class School:
     agents: int
     seed: int
     """The first; the others count up."""
+    work: Path | None = None
+    """Where an interrupted training goes on."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -44,9 +46,18 @@ class School:
         """An agent a seed."""
         found = {}
         for seed in self.seeds:
-            made = ppo.train(tasks, self.known.table, self.known.sketches, self.steps, seed)
+            made = ppo.train(tasks, self.known.table, self.known.sketches, self.steps, seed, self._folder(tasks))
             found[seed] = Pupil(Agent(made.policy, ppo.SIZES), made.curve, made.regret)
         return found
+
+    def _folder(self, tasks: Sequence[Task]) -> Path | None:
+        """Named by all that the weights depend on beside the seed: another training never takes it over."""
+        if self.work is None:
+            return None
+        ids = [task.task_id for task in tasks]
+        rows = [row for task_id in ids for row in self.known.table.of(task_id).values()]
+        code = store.code_hash(Path(__file__).parent)
+        return self.work / "training" / store.fingerprint(ids, rows, [self.known.sketches[one] for one in ids], self.steps, code)
 
     def block(self, parts: Sequence[compare.Tried], how: str, train_tasks: int, known: Known | None = None) -> Block:
         return Block(how, train_tasks, compare.compare(parts, known or self.known, self.seed))

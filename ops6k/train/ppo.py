@@ -78,14 +78,14 @@ class Teacher(BaseCallback):
             environment = one.unwrapped
             environment.open(round(share * len(environment.tasks)))
         self._judge()
+        if self.path is not None and self.state.curve and len(self.state.curve) % KEPT_EVERY == 0:
+            checkpoint.write(self.path, self.state, self.model)
 
     def _on_rollout_end(self) -> None:
         episodes = self.model.ep_info_buffer or ()
         mean = sum(episode["r"] for episode in episodes) / len(episodes) if episodes else None
         self.state.curve.append((self.num_timesteps, mean))
         self.tracker.advance(ROLLOUT, "" if mean is None else f"mean reward {mean:.2f}, regret left out {self.state.regret:.3f}")
-        if self.path is not None and len(self.state.curve) % KEPT_EVERY == 0:
-            checkpoint.write(self.path, self.state, self.model)
 
     def _on_training_end(self) -> None:
         self._judge()
