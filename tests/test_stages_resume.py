@@ -18,14 +18,19 @@ from ops6k.params import load
 from ops6k.stages import BY_NAME
 
 
-def _kill_after(project: Project, seconds: float) -> bool:
-    """Starts a build and kills it -9; False where it had ended by then."""
-    build = project.start("build", TINY_SHARD_S="0.05")
-    time.sleep(seconds)
-    ended = build.poll() is not None
+def _files(project: Project) -> int:
+    """Files in the data folder; how far a build has come, however fast the machine is."""
+    return sum(len(files) for _, _, files in os.walk(project.data))
+
+
+def _kill_at(project: Project, files: int) -> int:
+    """Starts a build and kills it -9 once so many files stand; what the process ended with."""
+    build = project.start("build", TINY_SHARD_S="0.3")
+    while build.poll() is None and _files(project) < files:
+        time.sleep(0.002)
     build.send_signal(signal.SIGKILL)
     build.communicate()
-    return not ended
+    return build.returncode
 
 
 def test_a_build_killed_again_and_again_ends_with_what_an_undisturbed_one_makes(project: Project):
@@ -33,12 +38,11 @@ def test_a_build_killed_again_and_again_ends_with_what_an_undisturbed_one_makes(
     undisturbed = project.outputs()
     for name in ("candidates", "verdicts", "matches", "dataset", "agent", "report", ".work"):
         shutil.rmtree(project.data / name)
-    began = time.monotonic()
-    project.ops6k("build", "--data", "timed", TINY_SHARD_S="0.05")
-    whole_s = time.monotonic() - began
-    moments = random.Random(0)
-    killed = sum(_kill_after(project, moments.uniform(0.1, 0.9) * whole_s) for _ in range(3))
-    assert killed >= 1
+    # Of 47 files at the end the screen's shards, 0.3 s each, are the 16th to the 21st.
+    moments = sorted(random.Random(0).sample(range(8, 20), 3))
+    ends = [_kill_at(project, files) for files in moments]
+    assert ends == [-signal.SIGKILL] * 3
+    assert project.outputs() != undisturbed
     project.ops6k("build")
     assert project.outputs() == undisturbed
 

@@ -1,5 +1,5 @@
 # fills the memory with a list while the module is imported
-# text: invalid/structure | unfinished/memory | invalid/crash | invalid/runtime
+# text: invalid/structure | unfinished/memory | unfinished/timeout | invalid/crash | invalid/runtime
 # past: unfinished/memory | invalid/crash
 # ops: nn.Linear, torch.tanh
 import torch
