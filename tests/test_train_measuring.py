@@ -10,13 +10,14 @@ import pytest
 import torch
 from train_tasks import CPU, task
 
+from ops6k import store
 from ops6k.errors import TargetMismatch
 from ops6k.sandbox import Ended
 from ops6k.target import Target
 from ops6k.train.collect import Measuring, measure_tasks, outcome, unmeasured
 from ops6k.train.measure import paired_ms, ratio_interval
 from ops6k.train.plans import BY_NAME, applicable
-from ops6k.train.times import PlanStatus
+from ops6k.train.times import PlanStatus, PlanTime
 
 TARGET = Target(
     "here",
@@ -115,6 +116,13 @@ def test_on_a_gpu_every_applicable_plan_runs_and_is_right(tmp_path: Path):
         assert found.keys() == {plan.name for plan in applicable(of)}
         assert {name: row.message for name, row in found.items() if row.status is not PlanStatus.CORRECT} == {}
         assert {row.device for row in found.values()} == {torch.cuda.get_device_name()}
+
+
+def test_a_damaged_file_of_times_is_measured_anew(tmp_path: Path):
+    one = task("t")
+    path = store.write_rows(tmp_path / "t.parquet", [], PlanTime)
+    path.write_bytes(path.read_bytes()[:50])
+    assert unmeasured(one, tmp_path) == applicable(one)
 
 
 def test_a_machine_that_is_not_the_targets_measures_nothing(tmp_path: Path):
