@@ -6,6 +6,7 @@ for is one line on stderr and exit code 1 (2 for a misused command line); a bug 
 
 import errno
 import os
+import select
 import signal
 import sys
 
@@ -15,10 +16,11 @@ from ops6k.commands import build, look, optimise, project
 from ops6k.errors import Ops6kError
 from ops6k.stages import STAGES
 
-# What a full, read-only or failing disk, a machine out of handles and a path that leads nowhere say; other OSErrors are bugs.
+# What a full, read-only or failing disk, a folder that is a mount of its own (EBUSY), a machine out of handles and a path that
+# leads nowhere say; other OSErrors are bugs.
 _MACHINE_ERRORS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENFILE}
-    | {errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
+    | {errno.EBUSY, errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
 )
 
 _UsageError = typer.BadParameter.__base__  # click's; newer Typer carries its own copy of click
@@ -62,7 +64,9 @@ def main() -> None:
         if exit_.code == 128 + signal.SIGTERM:
             _fail(_stopped("terminated"), 128 + signal.SIGTERM)
         raise
-    except BrokenPipeError:  # `ops6k status | head`
+    except BrokenPipeError:
+        if not _nobody_reads():
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
@@ -74,6 +78,13 @@ def main() -> None:
     if code == 130:
         _fail(_stopped("interrupted"), 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _nobody_reads() -> bool:
+    """Whether whoever read standard output has gone away (`ops6k status | head`): any other broken pipe is a fault."""
+    poll = select.poll()
+    poll.register(1, 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 _GOES_ON = frozenset({stage.name for stage in STAGES} | {"build", "work", "audit", "revalidate"})

@@ -143,7 +143,7 @@ def locked(data: Path) -> Iterator[None]:
 def at_work_on(data: Path) -> str:
     """`screen 40/96 1.2/s 47 s left`: how far the running stage is; empty between stages."""
     try:
-        return (data / WORK / _NOW).read_text(encoding="utf-8").strip()
+        return (data / WORK / _NOW).read_text(encoding="utf-8", errors="replace").strip()
     except FileNotFoundError:
         return ""
 
@@ -253,10 +253,12 @@ def why_not(stage: Stage, params: Params, data: Path) -> str | None:
 
 
 def _read_stamp(path: Path) -> dict[str, str] | None:
+    """None for a file that is absent or damaged: the stage then runs again."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
+        stamp = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
         return None
+    return stamp if isinstance(stamp, dict) and "outputs" in stamp else None
 
 
 def clear(stages: tuple[Stage, ...], params: Params, data: Path) -> None:

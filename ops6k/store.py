@@ -92,14 +92,15 @@ def write_rows(path: Path, rows: Iterable[object], record: type, *, row_group_ro
     """Rows of one record as a zstd Parquet file, written aside and renamed."""
     table = pa.Table.from_pylist([to_plain(row) for row in rows], schema=schema_of(record))
     with whole_file(path) as aside:
-        pq.write_table(table, aside, compression="zstd", row_group_size=row_group_rows)
+        # A checksum a page: bytes that a disk turned would else be read as other numbers.
+        pq.write_table(table, aside, compression="zstd", row_group_size=row_group_rows, write_page_checksum=True)
     return path
 
 
 def read_rows(path: Path, record: type[R]) -> list[R]:
     """Rows of one record; raises MissingInput where the file is absent or is no such Parquet file."""
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, page_checksum_verification=True)
     except FileNotFoundError:
         raise MissingInput(f"{path}: no such file") from None
     except (pa.ArrowInvalid, OSError) as error:
@@ -111,9 +112,9 @@ def read_rows(path: Path, record: type[R]) -> list[R]:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a Parquet file is there and can be read to its end."""
+    """Whether a Parquet file is there and can be read to its end, every page as it was written."""
     try:
-        pq.read_table(path)
+        pq.read_table(path, page_checksum_verification=True)
     except (FileNotFoundError, pa.ArrowInvalid, OSError):
         return False
     return True

@@ -281,6 +281,12 @@ def test_output_into_a_closed_pipe_is_no_error(project: Project):
     assert "Traceback" not in done.stderr
 
 
+def test_another_broken_pipe_is_a_fault(project: Project):
+    package = project.root / "ops6k" / "screen" / "__init__.py"
+    package.write_text("def run(params, data):\n    raise BrokenPipeError(32, 'a child went away')\n", encoding="utf-8")
+    assert project.ops6k("build", check=False).returncode == 1
+
+
 @pytest.mark.skipif(os.geteuid() != 0 and not Path("/usr/bin/unshare").exists(), reason="mounting a small file system needs root")
 def test_a_full_disk_is_one_line_and_the_next_build_goes_on(project: Project):
     """A tmpfs of a few pages over the data folder, in a mount namespace of its own."""

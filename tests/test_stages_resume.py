@@ -91,6 +91,16 @@ def test_a_stamp_is_not_believed_when_the_output_is_gone_or_half_there(project: 
     assert project.ran() == ["dedup", "train"]
 
 
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[]", b"null", b'{"outputs"'])
+def test_a_damaged_stamp_makes_its_stage_run_again(project: Project, content: bytes):
+    project.ops6k("build", "--until", "screen")
+    project.ran()
+    (stamp,) = (project.data / ".work" / "stamps" / "screen").iterdir()
+    stamp.write_bytes(content)
+    project.ops6k("build", "--until", "screen")
+    assert project.ran() == ["screen"]
+
+
 def test_a_clock_that_jumps_back_a_year_changes_nothing(project: Project):
     project.ops6k("build")
     for path in project.data.rglob("*"):

@@ -107,6 +107,19 @@ def test_an_absent_or_broken_file_is_one_line_that_names_it(tmp_path: Path, cont
     assert "\n" not in str(error.value)
 
 
+def test_a_byte_turned_anywhere_is_never_read_as_another_number(tmp_path: Path):
+    path = store.write_rows(
+        tmp_path / "rows.parquet", [Match("c", "text", 0.25 + n / 64, "b", None, None, None) for n in range(40)], Match
+    )
+    whole, before = path.read_bytes(), store.read_rows(path, Match)
+    taken = []
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        if store.is_whole(path):
+            taken.append(store.read_rows(path, Match) == before)
+    assert all(taken) and len(taken) < len(whole) / 7
+
+
 def test_a_file_whose_writing_fails_does_not_appear_and_an_older_one_stays(tmp_path: Path):
     path = tmp_path / "file"
     path.write_text("old", encoding="utf-8")

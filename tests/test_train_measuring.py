@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from train_tasks import CPU, task
+from train_tasks import CPU, plan_time, task
 
+from ops6k import store
 from ops6k.errors import TargetMismatch
 from ops6k.sandbox import Ended
 from ops6k.target import Target
 from ops6k.train.collect import Measuring, measure_tasks, outcome, unmeasured
 from ops6k.train.measure import paired_ms, ratio_interval
-from ops6k.train.plans import Plan, plans_for
-from ops6k.train.times import PlanStatus
+from ops6k.train.plans import EAGER, Plan, plans_for
+from ops6k.train.times import PlanStatus, PlanTime
 
 TARGET = Target(
     "here",
@@ -141,6 +142,14 @@ def test_on_a_gpu_every_applicable_plan_runs_and_is_right(tmp_path: Path):
         assert found.keys() == {plan.name for plan in plans_of(of)}
         assert {name: row.message for name, row in found.items() if row.status is not PlanStatus.CORRECT} == {}
         assert {row.device for row in found.values()} == {torch.cuda.get_device_name()}
+
+
+def test_a_damaged_file_of_times_is_measured_anew(tmp_path: Path):
+    one = task(1)
+    path = store.write_rows(tmp_path / f"{one.task_id}.parquet", [plan_time(one, "eager")], PlanTime)
+    assert EAGER not in unmeasured(one, plans_of(one), tmp_path)
+    path.write_bytes(path.read_bytes()[:50])
+    assert unmeasured(one, plans_of(one), tmp_path) == plans_of(one)
 
 
 def test_a_machine_that_is_not_the_targets_measures_nothing(tmp_path: Path):

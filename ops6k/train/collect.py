@@ -73,13 +73,13 @@ def unmeasured(task: Task, plans: Sequence[Plan], folder: Path) -> tuple[Plan, .
 
 def _cached(task: Task, folder: Path) -> list[PlanTime]:
     path = folder / f"{task.task_id}.parquet"
-    return store.read_rows(path, PlanTime) if path.exists() else []
+    return store.read_rows(path, PlanTime) if store.is_whole(path) else []  # a damaged file is measured anew
 
 
 def _keep(rows: Sequence[PlanTime], folder: Path) -> None:
     """Add rows of one task to its file; a row of the same plan takes the place of the older one."""
     path = folder / f"{rows[0].task_id}.parquet"
-    kept = {row.plan: row for row in (store.read_rows(path, PlanTime) if path.exists() else [])}
+    kept = {row.plan: row for row in (store.read_rows(path, PlanTime) if store.is_whole(path) else [])}
     kept |= {row.plan: row for row in rows}
     store.write_rows(path, kept.values(), PlanTime)
 
