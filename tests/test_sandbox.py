@@ -2,16 +2,13 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from ops6k.errors import WorkerError
 from ops6k.sandbox import Ended, Job, Sandbox
 
 pytestmark = pytest.mark.slow
@@ -22,11 +19,6 @@ MARK = "left-by-a-child-of-the-sandbox"
 
 def answer(payload: dict) -> dict:
     return {"doubled": payload["number"] * 2}
-
-
-def answer_late(payload: dict) -> dict:
-    time.sleep(1.0)
-    return answer(payload)
 
 
 def hang(payload: dict) -> dict:
@@ -189,45 +181,6 @@ def test_a_process_that_left_its_session_harms_no_later_child() -> None:
         if sandbox.jail_refused or os.geteuid() != 0:
             pytest.skip("children have no user of their own here")
     assert {how for job, how in ended.items() if job != "daemon"} == {"answered"}
-
-
-def _killed(sandbox: Sandbox, times: int) -> list[Ended]:
-    """What became of a job whose child was killed so often by somebody else."""
-    before: set[str] = set()
-
-    def kill() -> None:
-        for _ in range(times):
-            child = _wait_for(lambda: set(_processes_in(f"{sandbox.folder}/slow")) - before)
-            before.update(child)
-            os.kill(int(min(child)), signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    ended = list(sandbox.map([Job("slow", f"{HERE}:answer_late", {"number": 21}, 30.0, 1.0)]))
-    killer.join()
-    return ended
-
-
-@pytest.mark.parametrize(("times", "how"), [(1, "answered"), (2, "crashed")])
-def test_a_child_that_somebody_else_killed_gets_one_more_try(times: int, how: str) -> None:
-    with Sandbox(device="cpu", workers=2, preload="json", show=[TESTS]) as sandbox:
-        ended = _killed(sandbox, times)
-    assert [end.how for end in ended] == [how]
-
-
-def test_a_killed_fork_server_is_the_machines_fault_and_its_children_die(tmp_path: Path) -> None:
-    with Sandbox(device="cpu", workers=1, work=tmp_path, preload="json", show=[TESTS]) as sandbox:
-        jobs = [Job("h", f"{HERE}:hang", {}, 600.0, 1.0), Job("never", f"{HERE}:answer", {"number": 1}, 9.0, 1.0)]
-        killer = threading.Thread(
-            target=lambda: _wait_for(lambda: _processes_in(f"{sandbox.folder}/h")) and sandbox._server.kill()
-        )
-        killer.start()
-        with pytest.raises(WorkerError, match="fork server ended .killed by signal 9."):
-            list(sandbox.map(jobs))
-        killer.join()
-        with pytest.raises(WorkerError, match="fork server ended"):  # not a broken pipe
-            list(sandbox.map(jobs[1:]))
-        assert _wait_for(lambda: not _processes_in(str(tmp_path)))
 
 
 def test_children_die_with_a_killed_caller(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Records to files and back, and files that appear only when whole."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -115,7 +116,7 @@ def test_a_byte_turned_anywhere_is_never_read_as_another_number(tmp_path: Path):
     taken = []
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
-        if store.is_whole(path):
+        with contextlib.suppress(MissingInput):  # the footer has no checksum: it may name other columns
             taken.append(store.read_rows(path, Match) == before)
     assert all(taken) and len(taken) < len(whole) / 7
 

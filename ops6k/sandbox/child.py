@@ -17,7 +17,6 @@ import importlib
 import json
 import os
 import resource
-import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -33,7 +32,7 @@ PROCESSES = 4096
 """Of a user that is not the child's alone; threads count too."""
 OWN_PROCESSES = 1024
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
+PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 4, 38
 CAPABILITY_VERSION = 0x20080522
 
 Form = Callable[[dict, str, str], dict]
@@ -146,7 +145,6 @@ def confine(home: Path, spec: dict, settings: dict) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, soft))
     if not settings["jail"] or os.geteuid() != 0:
         _drop_capabilities()
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a killed server takes it along, also where no jail does
 
 
 def _drop_capabilities() -> None:

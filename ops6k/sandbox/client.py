@@ -1,22 +1,21 @@
 """The caller's side: jobs in, what became of them out, never more at once than workers and memory allow."""
 
-import contextlib
 import json
 import os
 import secrets
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ops6k.errors import WorkerError
 from ops6k.sandbox import kept as warmth
 from ops6k.sandbox.admission import Admission
-from ops6k.sandbox.left import answer_in, end_of, last_line
-from ops6k.sandbox.lines import IMPORT, KILLED
+from ops6k.sandbox.lines import IMPORT
 from ops6k.sandbox.turns import gate_of
 
 _CACHES = ("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
@@ -116,8 +115,7 @@ class Sandbox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(BrokenPipeError):  # it has ended already
-            self._server.stdin.close()
+        self._server.stdin.close()
         try:
             self._server.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -129,74 +127,53 @@ class Sandbox:
         """What became of each job, in the order in which they end. Jobs are drawn as places become free.
 
         follow: asked at each end for a job that must come next (it goes before those still to be drawn).
-        A child that somebody else killed (the kernel short of memory, a person) says nothing of its job, which gets the machine
-        to itself, once.
         """
         admission = Admission(jobs, self.workers, self.device_gib)
-        again: set[str] = set()
         while True:
             while (job := admission.begin()) is not None:
                 self._start(job)
             if not admission.running:
                 return
             ended = self._collect(json.loads(self._line()))
-            if ended.how == KILLED and ended.job_id not in again:
-                again.add(ended.job_id)
-                admission.end(ended.job_id, replace(admission.running[ended.job_id], alone=True))
-                continue
-            ended = replace(ended, how="crashed") if ended.how == KILLED else ended
             admission.end(ended.job_id, follow(ended) if follow is not None else None)
             yield ended
 
     def preload(self, names: Iterable[str]) -> None:
         """Modules, or functions as module:function, that children from now on find imported or called. They must start no
         threads and touch no device."""
-        self._tell(f"{IMPORT}{','.join(names)}\n")
+        self._server.stdin.write(f"{IMPORT}{','.join(names)}\n".encode())
+        self._server.stdin.flush()
 
     def _start(self, job: Job) -> None:
         home = self.folder / job.job_id
         home.mkdir()
         (home / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
         self._tokens[job.job_id] = secrets.token_hex(16)
-        self._tell(f"{job.job_id} {self._tokens[job.job_id]}\n")
-
-    def _tell(self, line: str) -> None:
-        """Raises WorkerError where the server has ended: a broken pipe would pass for a reader of ours who went away."""
-        try:
-            self._server.stdin.write(line.encode())
-            self._server.stdin.flush()
-        except BrokenPipeError:
-            raise self._death() from None
+        self._server.stdin.write(f"{job.job_id} {self._tokens[job.job_id]}\n".encode())
+        self._server.stdin.flush()
 
     def _collect(self, ended: dict) -> Ended:
         home, token = self.folder / ended["job_id"], self._tokens.pop(ended["job_id"])
         answer, detail = None, ended["detail"]
         if ended["how"] == "answered":
-            answer = answer_in(end_of(home / "answer.json", 16 * 2**20), token)
+            answer = _parsed(_left(home / "answer.json", 16 * 2**20), token)
             detail = detail if answer is not None else "what stands where its answer belongs is not its own"
-        last = last_line(end_of(home / "stderr", 2000))
+        last = _last_line(_left(home / "stderr", 2000))
         how = "crashed" if ended["how"] == "answered" and answer is None else ended["how"]
         detail = f"{detail}: {last}" if answer is None and last else detail
-        phase = last_line(end_of(home / "phase", 40))
+        phase = _last_line(_left(home / "phase", 40))
         _remove(home)
         return Ended(ended["job_id"], answer, how, detail, ended["seconds"], phase)
 
     def _line(self) -> bytes:
         line = self._server.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise self._death()
-        return line
-
-    def _death(self) -> WorkerError:
-        """Why the server ended, as far as it said."""
-        said = end_of(self.folder / "server.err", 100_000)
-        if "No space left on device" in said:
-            return WorkerError(
+        if not line and "No space left on device" in _left(self.folder / "server.err", 100_000):
+            raise WorkerError(
                 f"no space left for the sandbox in {self.folder.parent}: free some, or set TMPDIR to another folder"
             )
-        code = self._server.wait()
-        status = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
-        return WorkerError(f"the sandbox's fork server ended ({status}): {last_line(said[-2000:]) or 'it said nothing'}")
+        if not line:
+            raise WorkerError(f"the sandbox's fork server ended: {_last_line(_left(self.folder / 'server.err', 2000))}")
+        return line
 
 
 def _sweep(parent: Path) -> None:
@@ -230,3 +207,44 @@ def _environment(device: str) -> dict[str, str]:
     # device, which with NVML does not create a context.
     kept |= {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
     return kept if device == "cuda" else kept | {"CUDA_VISIBLE_DEVICES": ""}
+
+
+def _left(path: Path, limit: int) -> str:
+    """The end of what a child left in a file of its own; empty where that is no plain file.
+
+    The reader stands outside the jail: a link would show the child a file that the jail hides, a pipe would hold us for ever.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            return ""
+        file.seek(max(0, status.st_size - limit))
+        return file.read(limit).decode(errors="replace")
+
+
+def _parsed(text: str, token: str) -> dict | None:
+    """The answer that a child wrote; None for what others left in its place, and for what cannot be read or written on."""
+    try:
+        left = json.loads(text, parse_int=_small)
+        json.dumps(left, ensure_ascii=False).encode()  # a lone surrogate can be written to no file
+    except (ValueError, RecursionError):
+        return None
+    genuine = isinstance(left, dict) and left.get("token") == token
+    return left["answer"] if genuine and isinstance(left.get("answer"), dict) else None
+
+
+def _small(digits: str) -> int:
+    """Raises ValueError for an integer that no record holds."""
+    if len(digits) > 19:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    # A terminal obeys some characters that cannot be printed.
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in lines[-1][:300]) if lines else ""

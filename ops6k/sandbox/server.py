@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ops6k.sandbox import child, jail
-from ops6k.sandbox.lines import IMPORT, KILLED
+from ops6k.sandbox.lines import IMPORT
 
 POLL_S = 0.05
 KILL_ROUNDS = 50
@@ -225,8 +225,8 @@ def _reap(running: dict[int, Running]) -> None:
         if not job.user and os.getpid() == 1:
             _kill_orphans(running)
         answered = status == 0 and Path(job.job_id, "answer.json").exists()
+        how = job.killed or ("answered" if answered else "crashed")
         code = os.waitstatus_to_exitcode(status)
-        how = job.killed or ("answered" if answered else KILLED if code == -signal.SIGKILL else "crashed")
         detail = job.why or (f"killed by signal {-code}" if code < 0 else f"exit status {code}")
         _say({"job_id": job.job_id, "how": how, "detail": detail, "seconds": time.monotonic() - job.began})
 
