@@ -103,7 +103,7 @@ def read_rows(path: Path, record: type[R]) -> list[R]:
         table = pq.read_table(path, page_checksum_verification=True)
     except FileNotFoundError:
         raise MissingInput(f"{path}: no such file") from None
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise MissingInput(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from None
     lacking = {f.name for f in dataclasses.fields(record)} - set(table.column_names)
     if lacking:
@@ -115,7 +115,7 @@ def is_whole(path: Path) -> bool:
     """Whether a Parquet file is there and can be read to its end, every page as it was written."""
     try:
         pq.read_table(path, page_checksum_verification=True)
-    except (FileNotFoundError, pa.ArrowInvalid, OSError):
+    except (FileNotFoundError, pa.ArrowException, OSError):
         return False
     return True
 

@@ -108,17 +108,18 @@ def test_an_absent_or_broken_file_is_one_line_that_names_it(tmp_path: Path, cont
     assert "\n" not in str(error.value)
 
 
-def test_a_byte_turned_anywhere_is_never_read_as_another_number(tmp_path: Path):
+def test_a_byte_turned_in_the_data_is_never_read_as_another_number(tmp_path: Path):
     path = store.write_rows(
         tmp_path / "rows.parquet", [Match("c", "text", 0.25 + n / 64, "b", None, None, None) for n in range(40)], Match
     )
     whole, before = path.read_bytes(), store.read_rows(path, Match)
     taken = []
-    for place in range(0, len(whole), 7):
+    data = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")  # the footer has no checksum
+    for place in range(0, data, 3):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
-        with contextlib.suppress(MissingInput):  # the footer has no checksum: it may name other columns
+        with contextlib.suppress(MissingInput):
             taken.append(store.read_rows(path, Match) == before)
-    assert all(taken) and len(taken) < len(whole) / 7
+    assert all(taken) and len(taken) < data / 6
 
 
 def test_a_file_whose_writing_fails_does_not_appear_and_an_older_one_stays(tmp_path: Path):
