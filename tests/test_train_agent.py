@@ -157,3 +157,22 @@ def test_an_absent_or_broken_file_is_named(saved: Path, tmp_path_factory: pytest
     for folder in (saved, broken):
         with pytest.raises(MissingInput, match=name):
             Agent.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("sizes", [None, [], {"width": 64}, "all"])
+def test_sizes_that_are_none_are_refused(saved: Path, sizes: object):
+    config = json.loads((saved / "config.json").read_text())
+    (saved / "config.json").write_text(json.dumps(config | {"sizes": sizes}))
+    with pytest.raises(MissingInput, match="sizes of the network"):
+        Agent.from_pretrained(saved)
+
+
+def test_to_stop_leaves_what_another_attempt_would_add():
+    of = task(0, "nn.Conv2d")
+    times = TableTimes(family_table([of]))
+    (one,) = known([of], times, {of.task_id: sketch(of)}, measured_worths(times))
+    worths = measured_worths(times)(of)
+    made = situation(one, ("eager",), 0.15)
+    assert made.regrets[-1] == pytest.approx(max(worths.values()) - worths["eager"], abs=1e-6) and made.regrets[-1] > 1
+    assert len(made.regrets) == len(worths)  # the plans that are left, and to stop
+    assert situation(one, (), 0.15).regrets.shape == (len(worths),)  # there is no stopping before the first attempt

@@ -104,10 +104,15 @@ def _folder(place: str | Path) -> Path:
 
 
 def _sizes(config: dict, path: Path) -> Sizes:
-    try:
-        return store.from_plain(Sizes, config["sizes"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise MissingInput(f"{path}: sizes of the network: {error}") from None
+    given, wanted = config.get("sizes"), dataclasses.asdict(Sizes())
+    if not isinstance(given, dict) or given.keys() != wanted.keys():
+        raise MissingInput(f"{path}: sizes of the network: must be an object with {', '.join(wanted)}")
+    wrong = [
+        name for name, value in wanted.items() if not isinstance(given[name], list if isinstance(value, tuple) else type(value))
+    ]
+    if wrong:
+        raise MissingInput(f"{path}: sizes of the network: {wrong[0]} is {given[wrong[0]]!r}")
+    return store.from_plain(Sizes, given)
 
 
 def _config(sizes: Sizes, parameters: int) -> dict:

@@ -21,8 +21,8 @@ from ops6k.train.situations import Known, Situation, histories, situation
 class Pretraining:
     """How."""
 
-    epochs: int = 120
-    patience: int = 20
+    epochs: int = 240
+    patience: int = 60
     """Epochs without a gain on the clusters left out."""
     batch: int = 32
     """Tasks."""

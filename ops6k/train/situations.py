@@ -40,7 +40,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """S decisions that can come up before the next attempt, and P plans it can be. Probabilities sum to 1 in each row."""
+    """S decisions that can come up before the next attempt, and P ends: the plans that it can be, and to stop. Probabilities sum to 1 in each row."""
 
     attempts: np.ndarray
     """(len(features.ATTEMPT_FEATURES),)"""
@@ -55,9 +55,9 @@ class Situation:
     weights: np.ndarray
     """(S,) how likely the target is to come by."""
     steps: np.ndarray
-    """(T, 3) plan, decision, action: the way to every plan."""
+    """(T, 3) end, decision, action: the way to every end."""
     regrets: np.ndarray
-    """(P,) worth left on the table if that plan is tried next, 0 or more."""
+    """(P,) worth left on the table if that comes next, 0 or more."""
 
 
 def measured_worths(source: TimeSource) -> Worths:
@@ -93,7 +93,11 @@ def situation(of: Known, tried: Sequence[str], temperature: float) -> Situation:
     ways = [(decided, _ways(of.choices.below[decided], share)) for decided in of.choices.below]
     ways = [(decided, way) for decided, way in ways if way]
     targets, values, weights = zip(*(_decision(way, share, gain) for _, way in ways), strict=True)
+    index = {decided: index for index, (decided, _) in enumerate(ways)}
     floor = max((of.worths[name] for name in tried), default=-math.inf)
+    steps, ends = _steps(left, index), [max(of.worths[name], floor) for name in left]
+    if tried:  # to stop is an end as well, and leaves what the others would add
+        steps, ends = np.concatenate([steps, [(len(left), index[()], NUMBER[STOP])]]), [*ends, floor]
     return Situation(
         attempts,
         np.stack([features.decided_vector(decided) for decided, _ in ways]),
@@ -101,8 +105,8 @@ def situation(of: Known, tried: Sequence[str], temperature: float) -> Situation:
         np.stack(targets),
         np.array(values, np.float32),
         np.array(weights, np.float32),
-        _steps(left, {decided: index for index, (decided, _) in enumerate(ways)}),
-        _regrets([max(of.worths[name], floor) for name in left]),
+        steps,
+        _regrets(ends),
     )
 
 
