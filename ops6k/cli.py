@@ -12,7 +12,7 @@ import sys
 
 import typer
 
-from ops6k.commands import build, look, optimise, project
+from ops6k.commands import agent, build, look, project
 from ops6k.errors import Ops6kError
 from ops6k.stages import STAGES
 
@@ -43,9 +43,12 @@ for command in (look.show, look.judge, look.audit, look.revalidate, look.similar
     app.command(rich_help_panel="Look")(command)
 for command in (project.doctor, project.calibrate, project.export, project.publish):
     app.command(rich_help_panel="Project")(command)
-app.command("optimise", rich_help_panel="Look")(optimise.optimise)
+app.command("optimise", rich_help_panel="Look")(agent.optimise)
 app.command("dvc-yaml", rich_help_panel="Project")(project.dvc_yaml)
 benchmark.command("index")(project.benchmark_index)
+measured = typer.Typer(help="The agent that chooses plans.", no_args_is_help=True)
+measured.command("measure")(agent.measure)
+app.add_typer(measured, name="agent", rich_help_panel="Build")
 app.add_typer(benchmark, name="benchmark", rich_help_panel="Project")
 
 

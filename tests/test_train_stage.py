@@ -185,3 +185,14 @@ def test_problems_of_a_folder_become_tasks_of_their_own_and_what_the_screen_reje
     assert found is not None and found.files == 2 and len(found.tasks) == 1
     assert found.tasks[0].work.operators and found.tasks[0].timing.eager_ms > 0
     assert problems(build, machine, tmp_path / ".work") == found
+
+
+def test_the_command_fills_the_table_for_so_many_tasks_and_trains_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    from ops6k.commands.agent import measure
+
+    tasks = family_tasks(8)
+    data = write_dataset(tmp_path, train=tasks[:6], test=tasks[6:])
+    recorded = store.write_rows(tmp_path / "recorded.parquet", family_table(tasks).rows(), PlanTime)
+    measure(tasks=4, plans=3, preset="demo", settings=[f"train.replay_times={recorded}"], params=PARAMS, data=data)
+    assert capsys.readouterr().out.startswith("4 of 4 tasks are measured: ")
+    assert not (data / "agent").exists()

@@ -48,6 +48,15 @@ def selected_times(params: Params, data: Path, deadline_s: float | None = None) 
     return selected, times_of(selected.tasks, params, data / ".work", deadline_s)
 
 
+def fill_times(params: Params, data: Path, deadline_s: float | None = None) -> str:
+    """Measures what the selected tasks lack, and trains nothing; returns a line for a person."""
+    selected, known = selected_times(params, data, deadline_s)
+    done = sum(bool(known.table.of(task.task_id)) for task in selected.tasks)
+    return (
+        f"{done} of {len(selected.tasks)} tasks are measured: {len(known.table.rows())} times in {data / '.work' / 'plan_times'}"
+    )
+
+
 def times_of(tasks: Sequence[Task], params: Params, work: Path, deadline_s: float | None = None) -> "Known":
     """Sketches and times of any tasks."""
     from ops6k.train import sketches, times

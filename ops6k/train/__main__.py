@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ops6k import params
 from ops6k.errors import Ops6kError
-from ops6k.train import selected_times
+from ops6k.train import fill_times
 
 
 def main() -> int:
@@ -19,14 +19,10 @@ def main() -> int:
     given = parser.parse_args()
     try:
         build = params.load(given.params, preset=given.preset, settings=given.settings)
-        selected, known = selected_times(build, given.data, given.deadline_s)
+        print(fill_times(build, given.data, given.deadline_s))
     except Ops6kError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    done = sum(bool(known.table.of(task.task_id)) for task in selected.tasks)
-    print(
-        f"{done} of {len(selected.tasks)} tasks are measured: {len(known.table.rows())} times in {given.data / '.work' / 'plan_times'}"
-    )
     return 0
 
 

@@ -25,6 +25,10 @@ WEIGHTS, CONFIG, ACTIONS = "model.safetensors", "config.json", "actions.json"
 ARCHITECTURE = "MaskableMultiInputActorCriticPolicy"
 
 
+_SAME = ("pi_features_extractor.", "vf_features_extractor.")
+"""Other names of the one encoder, which stable-baselines3 gives it for either head."""
+
+
 class SchemaMismatch(Ops6kError):
     """The weights were trained for other actions or features than this version of the package has."""
 
@@ -60,7 +64,7 @@ class Agent:
         sizes = _sizes(config, folder / CONFIG)
         policy = new_policy(sizes)
         try:
-            policy.load_state_dict(safetensors.torch.load_file(folder / WEIGHTS))
+            policy.load_state_dict(_with_names(safetensors.torch.load_file(folder / WEIGHTS)))
         except (OSError, RuntimeError, safetensors.SafetensorError) as error:
             raise MissingInput(f"{folder / WEIGHTS}: {str(error).splitlines()[0]}") from None
         policy.set_training_mode(False)
@@ -70,8 +74,8 @@ class Agent:
         """Write weights, config.json and actions.json into a folder that exists."""
         import safetensors.torch
 
-        # clone: safetensors refuses tensors that share memory
-        safetensors.torch.save_file({name: value.clone() for name, value in self._policy.state_dict().items()}, folder / WEIGHTS)
+        weights = {name: value for name, value in self._policy.state_dict().items() if not name.startswith(_SAME)}
+        safetensors.torch.save_file(weights, folder / WEIGHTS)
         store.write_json(folder / CONFIG, _config(self._sizes, self.parameters))
         store.write_json(folder / ACTIONS, schema())
 
@@ -101,6 +105,16 @@ def _folder(place: str | Path) -> Path:
     from ops6k.publish.hub import downloaded
 
     return downloaded(place, (WEIGHTS, CONFIG, ACTIONS))
+
+
+def _with_names(weights: dict) -> dict:
+    """With the encoder under all its names."""
+    encoder = {
+        name.removeprefix("features_extractor."): value
+        for name, value in weights.items()
+        if name.startswith("features_extractor.")
+    }
+    return weights | {f"{prefix}{name}": value for prefix in _SAME for name, value in encoder.items()}
 
 
 def _sizes(config: dict, path: Path) -> Sizes:

@@ -1,4 +1,4 @@
-"""The command that makes one task faster."""
+"""The commands of the agent: one task made faster, and the times that it learns from."""
 
 from pathlib import Path
 from typing import Annotated
@@ -54,20 +54,47 @@ def optimise(
             print(f"   by our own reward, allow_torch=True: {found.reward}, {found.status}: {found.message}", flush=True)
             if found.reward > 0:
                 break
-    for name, base in (("eager", "eager"), ("compiled", "default compile")):
-        middle, low, high = (getattr(found, f"speedup_{name}{end}") for end in ("", "_low", "_high"))
-        if middle is not None:
-            print(f"   {middle:.2f}x {base} ({low:.2f} to {high:.2f})")
+    for said in _ratios(found, "speedup"):
+        print(f"   {said}")
     print("again: ops6k.reward.score(row, source, allow_torch=True), row: the task's, or {'code': source of the .py file}")
     if found.reward < 0:
         raise typer.Exit(1)
 
 
+def measure(
+    tasks: Annotated[
+        int | None, typer.Option("--tasks", min=1, help="Rows of the data set to measure.", show_default="train.tasks")
+    ] = None,
+    plans: Annotated[
+        int | None, typer.Option("--plans", min=1, help="Plans of each, at most.", show_default="train.plans")
+    ] = None,
+    deadline_s: Annotated[float | None, typer.Option("--deadline-s", help="Begin no task after so many seconds.")] = None,
+    preset: Preset = None,
+    settings: Settings = None,
+    params: ParamsFile = DEFAULT,
+    data: Data = None,
+) -> None:
+    """Fill the table of measured plans on this machine; training anywhere finds them done. `python -m ops6k.train` is the same
+    command for a machine with only torch, numpy, pyarrow and yaml."""
+    from ops6k import console
+    from ops6k.train import fill_times
+
+    asked = [f"train.{name}={value}" for name, value in (("tasks", tasks), ("plans", plans)) if value is not None]
+    with console.shown(console_for(stderr=True)):
+        said = fill_times(*loaded(params, preset, [*(settings or ()), *asked], data), deadline_s)
+    print(said)
+
+
 def _outcome(row: object) -> str:
     """Status and ratios with their intervals."""
+    return ", ".join([f"{row.status}", *_ratios(row, "ratio")]) + (f": {row.message}" if row.message else "")
+
+
+def _ratios(of: object, figure: str) -> list[str]:
+    """Against eager and default compile, with intervals, where they were measured."""
     said = []
     for name, base in (("eager", "eager"), ("compiled", "default compile")):
-        middle, low, high = (getattr(row, f"ratio_{name}{end}") for end in ("", "_low", "_high"))
+        middle, low, high = (getattr(of, f"{figure}_{name}{end}") for end in ("", "_low", "_high"))
         if middle is not None:
             said.append(f"{middle:.2f}x {base} ({low:.2f} to {high:.2f})")
-    return ", ".join([f"{row.status}", *said]) + (f": {row.message}" if row.message else "")
+    return said
