@@ -76,17 +76,36 @@ def test_same_table_and_seed_give_the_same_weights_and_another_seed_others():
 
 
 @pytest.mark.slow
-def test_an_interrupted_training_goes_on_from_its_checkpoint(tmp_path: Path):
-    model = ppo.new_model(TRAIN[:20], TABLE, SKETCHES, 5)
-    model.num_timesteps = 2 * ppo.ROLLOUT
-    best = {name: value.clone() for name, value in model.policy.state_dict().items()}
-    earlier = [(ppo.ROLLOUT, 1.0), (2 * ppo.ROLLOUT, 1.5)]
-    checkpoint.write(tmp_path / "seed_5.pt", checkpoint.State(best, 0.0, earlier), model)
+def test_an_interrupted_training_ends_with_the_weights_of_an_undisturbed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ppo, "CHUNK", 1)
+    whole = trained_with(5, 3 * ppo.ROLLOUT)
+    steps, path = [], tmp_path / "seed_5.pt"
+    write = checkpoint.write
+
+    def killed_after_the_second(*arguments: object) -> None:
+        write(*arguments)
+        steps.append(arguments[2].num_timesteps)
+        if len(steps) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint, "write", killed_after_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        trained_with(5, 3 * ppo.ROLLOUT, tmp_path)
     made = trained_with(5, 3 * ppo.ROLLOUT, tmp_path)
-    assert [(point.step, point.mean_reward) for point in made.curve[:2]] == earlier
-    assert [point.step for point in made.curve] == [ppo.ROLLOUT, 2 * ppo.ROLLOUT, 3 * ppo.ROLLOUT]
-    assert made.regret == 0.0  # nothing is better than that: the kept weights stay
-    assert all(np.array_equal(value, best[name].numpy()) for name, value in weights(made).items())
+    assert steps == [ppo.ROLLOUT, 2 * ppo.ROLLOUT, 3 * ppo.ROLLOUT]  # only what was missing was made
+    assert (made.curve, made.regret) == (whole.curve, whole.regret)
+    model = ppo.new_model(TRAIN[:20], TABLE, SKETCHES, 5)
+    assert checkpoint.read(path, model) is not None and model.num_timesteps == 3 * ppo.ROLLOUT
+    assert all(np.array_equal(value, weights(whole)[name]) for name, value in weights(made).items())
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", None])
+def test_a_damaged_checkpoint_is_none(tmp_path: Path, content: bytes | None):
+    model, path = ppo.new_model(TRAIN[:5], TABLE, SKETCHES, 0), tmp_path / "seed_0.pt"
+    checkpoint.write(path, checkpoint.State(dict(model.policy.state_dict()), 1.0, []), model)
+    assert checkpoint.read(path, model) is not None
+    path.write_bytes(path.read_bytes()[:5000] if content is None else content)
+    assert checkpoint.read(path, model) is None
 
 
 def test_advantages_are_those_of_the_paper():

@@ -1,5 +1,7 @@
-"""Where a training stands, as a file: weights, optimiser, the best so far, the curve, generators; read without pickle's freedom."""
+"""Where a training stands, as a file: weights, optimiser, the best so far, the curve; read without pickle's freedom."""
 
+import io
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,19 +38,20 @@ def write(path: Path, state: State, model: "MaskablePPO") -> None:
                 "policy": model.policy.state_dict(),
                 "optimizer": model.policy.optimizer.state_dict(),
                 "step": model.num_timesteps,
-                "generator": torch.get_rng_state(),
             },
             aside,
         )
 
 
 def read(path: Path, model: "MaskablePPO") -> State | None:
-    """The state, and the model as it was then; None where no checkpoint is. Episodes begin anew: what was half done is lost."""
+    """The state, and the model as it was then; None where no checkpoint is, or a damaged one."""
     if not path.exists():
         return None
-    kept = torch.load(path, weights_only=True)
+    try:
+        kept = torch.load(io.BytesIO(path.read_bytes()), weights_only=True)
+    except (RuntimeError, EOFError, ValueError, pickle.UnpicklingError):
+        return None
     model.policy.load_state_dict(kept["policy"])
     model.policy.optimizer.load_state_dict(kept["optimizer"])
     model.num_timesteps = kept["step"]
-    torch.set_rng_state(kept["generator"])
     return State(kept["best"], kept["regret"], [tuple(point) for point in kept["curve"]])

@@ -38,8 +38,9 @@ DISCOUNT = 0.9
 LEFT_OUT = 0.2
 """Of the training tasks' clusters: they say when to stop."""
 FEWEST_TO_LEAVE_OUT = 20
-KEPT_EVERY = 10
-"""Rollouts from one checkpoint to the next."""
+CHUNK = 10
+"""Rollouts from one checkpoint to the next. Each chunk seeds every generator and begins its episodes anew, so that a training
+that went on from a checkpoint ends with the weights of one that was never interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,11 @@ class Trained:
 
 
 class Teacher(BaseCallback):
-    """After each rollout: a point of the curve, the best weights so far, the stage's progress, now and then a checkpoint."""
+    """After each rollout: a point of the curve, the best weights so far, the stage's progress."""
 
-    def __init__(self, tracker: progress.Tracker, checks: Sequence[Lesson], begun: checkpoint.State, path: Path | None) -> None:
+    def __init__(self, tracker: progress.Tracker, checks: Sequence[Lesson], begun: checkpoint.State, steps: int) -> None:
         super().__init__()
-        self.tracker, self.checks, self.path = tracker, checks, path
+        self.tracker, self.checks, self.steps = tracker, checks, steps
         self.state = begun
 
     def _on_step(self) -> bool:
@@ -73,13 +74,11 @@ class Teacher(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         """A curriculum: tasks of few operators first, all of them from halfway on."""
-        share = min(1.0, 0.4 + 1.2 * self.num_timesteps / max(self.model._total_timesteps, 1))
+        share = min(1.0, 0.4 + 1.2 * self.num_timesteps / self.steps)
         for one in self.training_env.envs:
             environment = one.unwrapped
             environment.open(round(share * len(environment.tasks)))
         self._judge()
-        if self.path is not None and self.state.curve and len(self.state.curve) % KEPT_EVERY == 0:
-            checkpoint.write(self.path, self.state, self.model)
 
     def _on_rollout_end(self) -> None:
         episodes = self.model.ep_info_buffer or ()
@@ -121,11 +120,14 @@ def train(
             pretrain(model.policy, taught, checked, Pretraining(), seed)
             state = checkpoint.State(copy.deepcopy(model.policy.state_dict()), regret(model.policy, checks), [])
         _without_dropout(model.policy)
-        left = -(-steps // ROLLOUT) * ROLLOUT - model.num_timesteps
-        with progress.track("train", max(left, 0)) as tracker:
-            teacher = Teacher(tracker, checks, state, path)
-            if left > 0:
-                model.learn(left, callback=teacher, reset_num_timesteps=False)
+        steps = -(-steps // ROLLOUT) * ROLLOUT
+        with progress.track("train", steps - model.num_timesteps) as tracker:
+            teacher = Teacher(tracker, checks, state, steps)
+            while model.num_timesteps < steps:
+                _begin_chunk(model, seed)
+                model.learn(min(CHUNK * ROLLOUT, steps - model.num_timesteps), callback=teacher, reset_num_timesteps=False)
+                if path is not None:
+                    checkpoint.write(path, state, model)
     model.policy.load_state_dict(state.best)
     model.policy.set_training_mode(False)
     return Trained(model.policy, tuple(CurvePoint(*point) for point in state.curve) or (CurvePoint(0, None),), state.regret)
@@ -151,6 +153,13 @@ def new_model(
         seed=seed,
         device="cpu",
     )
+
+
+def _begin_chunk(model: MaskablePPO, seed: int) -> None:
+    """Generators, episodes and the mean reward's window as a chunk finds them, whatever was before."""
+    model.set_random_seed(int(np.random.SeedSequence([seed, model.num_timesteps]).generate_state(1)[0] % 2**31))
+    model._last_obs = None  # learn resets the environments then
+    model.ep_info_buffer = None
 
 
 def _left_out(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], tuple[Task, ...]]:
