@@ -37,7 +37,7 @@ class Busy:
             if percent.isdecimal():
                 self.percents.setdefault(index, []).append(float(percent))
             else:
-                self.why_not = f"nvidia-smi says {percent or line!r}"
+                self.why_not = f"nvidia-smi says {percent or line}"
 
 
 @contextmanager
