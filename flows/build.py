@@ -2,25 +2,27 @@
 
 Prefect says when, retries and what happened; what is up to date is decided by the stamps that every caller shares, so
 Prefect's own result cache is off. Cancelled or failed runs leave their work: the next run, from anywhere, goes on.
+
+Tags `gpu` and `llm`, and so their concurrency limits, belong to stages, not to shards: a stage keeps the device and the rate
+of requests to itself for as long as its one sandbox or client is open, whatever shard is at work in it.
 """
 
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Literal
-from uuid import UUID
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a worker loads this file by its path
 
 from prefect import flow, get_run_logger, task  # noqa: E402
-from prefect.artifacts import create_markdown_artifact, create_progress_artifact, create_table_artifact, update_progress_artifact  # noqa: E402
 from prefect.cache_policies import NO_CACHE  # noqa: E402
 from prefect.client.schemas.objects import State, TaskRun  # noqa: E402
 from prefect.tasks import Task, exponential_backoff  # noqa: E402
 
+from flows.artifacts import Board, Progress  # noqa: E402
+from flows.gpu import watched  # noqa: E402
 from ops6k import progress, runner  # noqa: E402
 from ops6k.errors import EndpointError, HubError, WorkerError  # noqa: E402
 from ops6k.params import Params, load  # noqa: E402
@@ -33,39 +35,12 @@ _RETRY = exponential_backoff(backoff_factor=5)
 Preset = Literal["demo", "paper", "full"]
 
 
-class Artifacts:
-    """A stage's progress as an artifact of its task run, renewed every few seconds, and as lines in its log."""
-
-    def __init__(self, every_s: float = 5.0) -> None:
-        self.every_s = every_s
-        self.log = get_run_logger()
-        self.ids: dict[str, UUID] = {}
-        self.shown_at = 0.0
-
-    def show(self, tracker: progress.Tracker) -> None:
-        share = 100.0 * tracker.done / tracker.total if tracker.total else 0.0
-        if tracker.stage not in self.ids:
-            self.ids[tracker.stage] = create_progress_artifact(
-                share, key=f"progress-{tracker.stage}", description=progress.line(tracker)
-            )
-        elif time.monotonic() - self.shown_at >= self.every_s:
-            self._renew(tracker, share)
-
-    def end(self, tracker: progress.Tracker) -> None:
-        self._renew(tracker, 100.0 if tracker.done >= tracker.total else 100.0 * tracker.done / tracker.total)
-
-    def _renew(self, tracker: progress.Tracker, share: float) -> None:
-        self.shown_at = time.monotonic()
-        self.log.info(progress.line(tracker))
-        update_progress_artifact(self.ids[tracker.stage], share, description=progress.line(tracker))
-
-
 def _may_pass(_task: Task, _run: TaskRun, state: State) -> bool:
     """Only what is ours or the network's is tried again."""
     return isinstance(state.result(raise_on_failure=False), _MAY_PASS)
 
 
-def _stage_task(stage: Stage) -> Task:
+def _stage_task(stage: Stage, board: Board) -> Task:
     """The task of one stage. It takes plain values, which the UI shows, and its caller holds the data folder's lock."""
 
     @task(
@@ -85,11 +60,13 @@ def _stage_task(stage: Stage) -> Task:
         if done is not None:
             get_run_logger().info("%s is up to date", stage.name)
             return done
-        token = progress.display.set(Artifacts())
-        try:
-            return runner.perform(stage, params, data)
-        finally:
-            progress.display.reset(token)
+        token = progress.display.set(Progress())
+        with watched() as busy:
+            try:
+                return runner.perform(stage, params, data)
+            finally:
+                progress.display.reset(token)
+                board.busy[stage.name] = str(busy)
 
     return run
 
@@ -117,37 +94,27 @@ def build(
     with runner.locked(data):
         if fresh:
             runner.clear(STAGES, params, data)
-        reports = [_stage_task(stage)(preset, settings) for stage in STAGES]
-        _artifacts(reports, data)
+        board = Board(params, data)
+        for stage in STAGES:
+            try:
+                board.reports[stage.name] = _stage_task(stage, board)(preset, settings)
+            finally:
+                board.renew()
+        board.page([])
         _record(params)
-        _publish(preset, settings, publish_to)
+        published = _publish(preset, settings, publish_to)
+        if published:
+            board.page(published)
 
 
-def _artifacts(reports: list[Report], data: Path) -> None:
-    """The funnel as a table, and what was made as a page."""
-    rows = [
-        {"stage": report.stage, "taken": report.taken, "kept": report.kept, "reason": funnel.reason, "count": funnel.count}
-        for report in reports
-        for funnel in report.reasons or ()
-    ]
-    totals = [{"stage": r.stage, "taken": r.taken, "kept": r.kept, "seconds": round(r.seconds, 1)} for r in reports]
-    create_table_artifact(totals, key="stages", description="What each stage took and kept")
-    create_table_artifact(rows, key="funnel", description="Every reason, stage by stage")
-    notes = [f"- **{report.stage}**: {note}" for report in reports for note in report.notes]
-    places = [f"{name}: `{data / name}`" for name in ("dataset", "agent", "report")]
-    create_markdown_artifact(
-        "\n\n".join(["# Ops6K build", *places, "\n".join(notes)]), key="report", description="Where the results are"
-    )
-
-
-def _publish(preset: str | None, settings: list[str], to: str | None) -> None:
-    """The last step of a build; says so where nothing is to be published."""
+def _publish(preset: str | None, settings: list[str], to: str | None) -> list[str]:
+    """The last step of a build: lines that say what went where. Says so where nothing is to be published."""
     params, _ = _project(preset, settings)
     owner = to or params.publish.to
     if owner is None:
         get_run_logger().info("nothing is published: publish_to names no Hub organisation or user")
-    else:
-        _publish_task(preset, settings, owner)
+        return []
+    return _publish_task(preset, settings, owner)
 
 
 @task(
@@ -160,11 +127,13 @@ def _publish(preset: str | None, settings: list[str], to: str | None) -> None:
     cache_policy=NO_CACHE,
     persist_result=False,
 )
-def _publish_task(preset: str | None, settings: list[str], to: str) -> None:
+def _publish_task(preset: str | None, settings: list[str], to: str) -> list[str]:
     from ops6k.publish import publish
 
-    for line in publish(*_project(preset, settings), to=to):
+    lines = list(publish(*_project(preset, settings), to=to))
+    for line in lines:
         get_run_logger().info(line)
+    return lines
 
 
 def _record(params: Params) -> None:

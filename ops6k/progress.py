@@ -23,6 +23,8 @@ class Tracker:
     done: int = 0
     note: str = ""
     began: float = field(default_factory=time.monotonic)
+    parts: dict[str, str | None] = field(default_factory=dict)
+    """Shards or batches begun so far, `screen-0007`, and what came of each; None while it is at work. For displays that show them."""
 
     @property
     def per_second(self) -> float:
@@ -37,6 +39,20 @@ class Tracker:
         self.done += count
         self.note = note or self.note
         display.get().show(self)
+
+    def begin(self, number: int) -> None:
+        """A shard is at work; said again, it changes nothing."""
+        name = self._part(number)
+        if name not in self.parts:
+            self.parts[name] = None
+            display.get().show(self)
+
+    def finish(self, number: int, came: str) -> None:
+        self.parts[self._part(number)] = came
+        display.get().show(self)
+
+    def _part(self, number: int) -> str:
+        return f"{self.stage}-{number:04d}"
 
 
 class Display(Protocol):

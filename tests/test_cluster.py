@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ops6k import runner
+from ops6k import progress, runner
 from ops6k.errors import WorkerError
 from ops6k.params import Params, load
 from ops6k.records import Candidate, Outcome, Report, Timing, Verdict
@@ -56,11 +56,31 @@ def verdicts(data: Path) -> list[Verdict]:
     return [dataclasses.replace(row, seconds=None, forward_ms=None) for row in rows]
 
 
+class Noting:
+    """A display that keeps how a stage's shards stood, change by change."""
+
+    def __init__(self) -> None:
+        self.seen: list[dict[str, str | None]] = []
+
+    def show(self, tracker: progress.Tracker) -> None:
+        if self.seen[-1:] != [tracker.parts]:
+            self.seen.append(dict(tracker.parts))
+
+    def end(self, tracker: progress.Tracker) -> None: ...
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Params, Path]:
+def noting() -> Noting:
+    return Noting()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, noting: Noting) -> tuple[Params, Path]:
     data = tmp_path_factory.mktemp("undisturbed")
     params = proposed(data)
+    token = progress.display.set(noting)
     screened(params, data)
+    progress.display.reset(token)
     return params, data
 
 
@@ -87,6 +107,13 @@ def lost_in_the_middle(nodes: "cluster_utils.Cluster", node: object, folder: Pat
         time.sleep(0.02)
     nodes.remove_node(node, allow_graceful=False)
     return bool(begun)
+
+
+@pytest.mark.slow
+def test_the_screen_says_when_a_shard_begins_and_what_came_of_it(undisturbed: tuple[Params, Path], noting: Noting) -> None:
+    came = [f"{verdict.reason or verdict.outcome} 1" for verdict in verdicts(undisturbed[1])]
+    first, second = {"screen-0000": came[0]}, {"screen-0001": came[1]}
+    assert noting.seen == [{}, {"screen-0000": None}, first, first | {"screen-0001": None}, first | second]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ One server and one served deployment for all of it: their start takes longer tha
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -54,9 +56,21 @@ class Served:
         lines = self.ask("logs", {"logs": {"flow_run_id": {"any_": [run["id"]]}}, "limit": 200})
         return "\n".join(line["message"] for line in lines)
 
+    def tasks(self, run: dict) -> list[dict]:
+        return self.ask("task_runs", {"task_runs": {"flow_run_id": {"any_": [run["id"]]}}, "limit": 100})
+
     def task_states(self, run: dict) -> dict[str, str]:
-        tasks = self.ask("task_runs", {"task_runs": {"flow_run_id": {"any_": [run["id"]]}}, "limit": 100})
-        return {task["name"].rpartition("-")[0]: task["state_type"] for task in tasks}
+        return {one["name"].rpartition("-")[0]: one["state_type"] for one in self.tasks(run) if "shard" not in one["tags"]}
+
+    def shards(self, run: dict) -> dict[str, dict]:
+        """Task runs of shards, by name."""
+        return {one["name"]: one for one in self.tasks(run) if "shard" in one["tags"]}
+
+    def artifacts(self, run: dict) -> dict[str, str]:
+        """What a run's artifacts hold, by key; of each key there is one."""
+        found = self.ask("artifacts", {"artifacts": {"flow_run_id": {"any_": [run["id"]]}}})
+        assert len({artifact["key"] for artifact in found}) == len(found)
+        return {artifact["key"]: artifact["data"] for artifact in found}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +82,7 @@ def served(git_template: Project, tmp_path_factory: pytest.TempPathFactory) -> I
         "PREFECT_API_URL": url,
         "PREFECT_HOME": str(tmp_path_factory.mktemp("prefect")),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_SERVER_TASKS_TAG_CONCURRENCY_SLOT_WAIT_SECONDS": "1",
         "TINY_SHARD_S": "0.05",
     }
     server = _start(project, environment, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port))
@@ -85,7 +100,7 @@ def served(git_template: Project, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def _start(project: Project, environment: dict[str, str], *words: str) -> subprocess.Popen[bytes]:
-    with (project.root.parent / f"{Path(words[-1]).name}.log").open("wb") as log:
+    with (project.root.parent / f"{project.root.name}-{Path(words[-1]).name}.log").open("wb") as log:
         return subprocess.Popen(
             [sys.executable, *words],
             cwd=project.root,
@@ -148,12 +163,44 @@ def test_a_run_that_publishes_nothing_says_so(first_run: dict, served: Served):
     assert "nothing is published: publish_to names no" in served.log(first_run)
 
 
-def test_artifacts_show_funnel_progress_and_where_the_results_are(first_run: dict, served: Served):
-    found = served.ask("artifacts", {"artifacts": {"flow_run_id": {"any_": [first_run["id"]]}}})
-    by_key = {artifact["key"]: artifact for artifact in found}
-    assert {"stages", "funnel", "report", "progress-screen"} <= set(by_key)
-    assert [row["stage"] for row in json.loads(by_key["stages"]["data"])] == list(STAGE_NAMES)
-    assert float(by_key["progress-screen"]["data"]) == 100.0
+def test_artifacts_show_funnel_yield_time_and_progress(first_run: dict, served: Served):
+    found = served.artifacts(first_run)
+    stages, funnel, totals = (json.loads(found[key]) for key in ("stages", "funnel", "yield-and-cost"))
+    assert [row["stage"] for row in stages] == list(STAGE_NAMES)
+    assert {row["GPU busy"] for row in stages} == {"-" if row["state"] == "was up to date" else _busy() for row in stages}
+    verdicts = {row["what"]: row["count"] for row in funnel if row["stage"] == "screen"}
+    assert verdicts["taken"] == 12 == verdicts["kept"] + verdicts["out_of_range/too_fast"]
+    assert {row["what"]: row["value"] for row in totals} == {
+        "verdicts": 12,
+        "accepted by the screen": verdicts["kept"],
+        "yield of the screen": f"{verdicts['kept'] / 12:.1%}",
+        "left by dedup": verdicts["kept"],
+        "rows of the data set": min(6, verdicts["kept"]),
+        "asked of models": "nothing",
+    }
+    assert float(found["progress-screen"]) == 100.0
+
+
+def _busy() -> str:
+    return "too short to measure" if shutil.which("nvidia-smi") else "no GPU"
+
+
+def test_the_report_says_where_the_results_are_and_what_it_took(first_run: dict, served: Served):
+    page = served.artifacts(first_run)["report"]
+    assert all(f"`{served.project.data / name}" in page for name in ("dataset", "agent", "report/index.html"))
+    assert "| screen | out_of_range/too_fast |" in page and "| asked of models | nothing |" in page
+
+
+def test_shards_are_task_runs_below_their_stage_which_alone_has_its_tags(first_run: dict, served: Served):
+    shards = served.shards(first_run)
+    (screen,) = (one for one in served.tasks(first_run) if one["name"].startswith("screen-") and "shard" not in one["tags"])
+    assert sorted(shards) == [f"screen-{number:04d}" for number in range(6)]
+    assert all(
+        shard["task_inputs"]["__parents__"] == [{"input_type": "task_run", "id": screen["id"]}] for shard in shards.values()
+    )
+    assert all(shard["state"]["type"] == "COMPLETED" and "accepted" in shard["state"]["message"] for shard in shards.values())
+    assert all(screen["start_time"] < shard["start_time"] < shard["end_time"] for shard in shards.values())
+    assert screen["tags"] == ["gpu"] and all(shard["tags"] == ["shard"] for shard in shards.values())
 
 
 def test_parameters_are_typed_described_and_have_defaults(served: Served):
@@ -185,6 +232,9 @@ def test_a_failed_run_goes_on_where_it_failed_and_only_what_may_pass_is_tried_ag
     assert served.last_run()["state_type"] == "FAILED"
     assert "screen: made to fail" in served.log(served.last_run())
     assert served.project.ran() == ["harvest", "fuse", "screen"]
+    left = served.artifacts(served.last_run())
+    assert [row["state"] for row in json.loads(left["stages"])] == ["done", "done", "did not end"]
+    assert [row["stage"] for row in json.loads(left["funnel"])] == ["harvest"] * 3 + ["fuse"] * 2
     failure.write_text("WorkerErrorOnce", encoding="utf-8")
     served.run()
     assert served.project.ran() == ["screen", "screen", "resize", "rescreen", "dedup", "assemble", "train", "report"]
@@ -202,6 +252,8 @@ def test_a_cancelled_run_goes_on_where_it_was_cancelled(first_run: dict, served:
     served.prefect("flow-run", "cancel", run["id"])
     _wait(lambda: served.last_run()["state_type"] == "CANCELLED", 60, "the run is cancelled")
     _wait(lambda: runner.holder(served.project.data) is None, 60, "the run lets go of the folder")
+    states = [shard["state_type"] for _, shard in sorted(served.shards(run).items())]
+    assert states == ["COMPLETED"] * (len(states) - 1) + ["CRASHED"]
     slow.unlink()
     served.project.ran()
     served.run()
@@ -216,3 +268,21 @@ def test_a_run_in_a_folder_where_a_build_is_at_work_fails_in_one_line(served: Se
     assert f"process {build.pid} is building here" in served.log(served.last_run())
     build.terminate()
     build.communicate(timeout=60)
+
+
+def test_two_runs_that_share_a_limit_of_one_gpu_never_hold_it_at_once(served: Served, tmp_path: Path):
+    served.prefect("concurrency-limit", "create", "gpu", "1")
+    projects = [served.project.copy(tmp_path / name) for name in ("one", "two")]
+    flow = ("-c", "from flows.build import build; build(fresh=True)")
+    runs = [_start(project, served.environment | {"TINY_SHARD_S": "0.5"}, *flow) for project in projects]
+    assert [run.wait(120) for run in runs] == [0, 0]
+    both = served.ask("flow_runs", {"sort": "START_TIME_DESC", "limit": 2})
+    assert max(run["start_time"] for run in both) < min(run["end_time"] for run in both)
+
+    def held() -> list[tuple[str, str]]:
+        """When it was held, from and to; the server learns it a moment after the fact."""
+        tasks = [one for run in both for one in served.tasks(run) if "gpu" in one["tags"]]
+        return sorted((one["start_time"], one["end_time"]) for one in tasks if one["end_time"])
+
+    _wait(lambda: len(held()) == 6, 30, "the ends of both runs' gpu tasks are known")
+    assert all(end <= start for (_, end), (start, _) in pairwise(held()))

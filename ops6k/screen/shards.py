@@ -6,7 +6,7 @@ A shard is a run of candidates in order; its file carries a hash of their ids, s
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -83,23 +83,29 @@ def fill(shards: Sequence[Shard], rules: Rules, workers: int, deadline_s: float 
 
     Raises TargetMismatch where a shard is missing and this machine is not the target's.
     """
-    missing = [shard for shard in shards if not shard.done]
+    missing = {number: shard for number, shard in enumerate(shards) if not shard.done}
     if not missing:
         return
     targets.require_machine(rules.target)
-    pairs = [(shard, candidate) for shard in missing for candidate in shard.candidates]
+    pairs = [(number, candidate) for number, shard in missing.items() for candidate in shard.candidates]
     courses = [Course(number, candidate, rules) for number, (_, candidate) in enumerate(pairs)]
-    finished: dict[Path, list[Course]] = {}
+    finished: dict[int, list[Course]] = {}
     outcomes: Counter[str] = Counter()
     with track(stage, len(courses)) as tracker:
-        for course in judged(courses, rules.target, workers, deadline_s):
-            shard, _ = pairs[course.number]
-            done = finished.setdefault(shard.path, [])
+        for course in judged(courses, rules.target, workers, deadline_s, lambda course: tracker.begin(pairs[course.number][0])):
+            number, _ = pairs[course.number]
+            done = finished.setdefault(number, [])
             done.append(course)
-            outcomes.update(str(v.reason or v.outcome) for v in course.verdicts[-1:])
+            outcomes.update(_ends([course]))
             _show(tracker, outcomes)
-            if len(done) == len(shard.candidates):
-                _write(shard, sorted(finished.pop(shard.path), key=lambda c: c.number))
+            if len(done) == len(missing[number].candidates):
+                _write(missing[number], sorted(finished.pop(number), key=lambda c: c.number))
+                tracker.finish(number, ", ".join(f"{reason} {count}" for reason, count in Counter(_ends(done)).most_common()))
+
+
+def _ends(courses: Iterable[Course]) -> list[str]:
+    """What each came to, its resized children counted for it."""
+    return [str(v.reason or v.outcome) for course in courses for v in course.verdicts[-1:]]
 
 
 def _show(tracker: Tracker, outcomes: Counter[str]) -> None:
@@ -114,8 +120,14 @@ def _write(shard: Shard, courses: Iterable[Course]) -> None:
     write_rows(shard.path, [v for course in courses for v in course.verdicts], Verdict)
 
 
-def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: float | None = None) -> Iterator[Course]:
-    """Each course once it is finished, in the order in which they end. Numbers must be unique.
+def judged(
+    courses: Sequence[Course],
+    target: Target,
+    workers: int,
+    deadline_s: float | None = None,
+    begins: Callable[[Course], None] | None = None,
+) -> Iterator[Course]:
+    """Each course once it is finished, in the order in which they end. Numbers must be unique. begins: told of each as it is drawn.
 
     Past the deadline no course is begun; those not begun are not yielded. Raises WorkerError where the machine refuses even
     the control task.
@@ -125,7 +137,13 @@ def judged(courses: Sequence[Course], target: Target, workers: int, deadline_s: 
     ends = None if deadline_s is None else time.monotonic() + deadline_s
     with opened(target, workers) as sandbox:
         ready(sandbox, courses[0].rules)
-        yield from judged_in(sandbox, courses, target, ends)
+        yield from judged_in(sandbox, courses if begins is None else _told(courses, begins), target, ends)
+
+
+def _told(courses: Iterable[Course], begins: Callable[[Course], None]) -> Iterator[Course]:
+    for course in courses:
+        begins(course)
+        yield course
 
 
 def opened(target: Target, workers: int) -> Sandbox:

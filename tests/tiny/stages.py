@@ -56,13 +56,15 @@ def screen(params: Params, data: Path) -> Report:
     work = data / ".work" / "screen" / store.fingerprint(params.screen)
     verdicts = []
     with track("screen", len(candidates)) as progress:
-        for start in range(0, len(candidates), 2):
+        for number, start in enumerate(range(0, len(candidates), 2)):
+            progress.begin(number)
             shard = work / f"{candidates[start].candidate_id}.parquet"
             if not shard.exists():
                 time.sleep(_shard_s(params))
                 store.write_rows(shard, [_judged(one, params) for one in candidates[start : start + 2]], Verdict)
             verdicts += store.read_rows(shard, Verdict)
             progress.advance(2, f"{sum(v.outcome == Outcome.ACCEPTED for v in verdicts)} accepted")
+            progress.finish(number, f"accepted {sum(v.outcome == Outcome.ACCEPTED for v in verdicts[start:])}")
     with store.whole_folder(data / "verdicts") as folder:
         store.write_rows(folder / "verdicts.parquet", verdicts, Verdict)
     kept = sum(verdict.outcome == Outcome.ACCEPTED for verdict in verdicts)

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,10 +67,16 @@ class Work:
                 warm_up="ops6k.fuse.composer.batch:warm_up",
             ) as sandbox,
         ):
-            for ended in sandbox.map(self.job(number) for number in missing):
+            for ended in sandbox.map(self._begun(missing, tracker)):
                 proposals = _proposals(ended)
                 write_rows(self.shard(int(ended.job_id)), proposals, Proposal)
                 _show(tracker, made, proposals)
+                tracker.finish(int(ended.job_id), f"{sum(p.candidate is not None for p in proposals)} composed")
+
+    def _begun(self, numbers: Iterable[int], tracker: Tracker) -> Iterator[Job]:
+        for number in numbers:
+            tracker.begin(number)
+            yield self.job(number)
 
 
 def _proposals(ended: Ended) -> list[Proposal]:

@@ -31,6 +31,40 @@ class Charge:
         return self.prompt_tokens + self.completion_tokens
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What all runs asked of models; a request that never ended counts as the most it can cost."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float
+    """Of models with a price."""
+    unpriced: tuple[str, ...]
+    """Models whose price fuse.llm.prices does not say."""
+
+
+def spent(llm: LlmParams, folder: Path) -> Spent:
+    """What the charges kept in a folder come to. Not for a folder that another process writes to."""
+    charges = {charge.number: charge for charge in Journal(folder, Charge).rows}.values()
+    return Spent(
+        len(charges),
+        sum(charge.prompt_tokens for charge in charges),
+        sum(charge.completion_tokens for charge in charges),
+        sum(usd_of(charge, llm) for charge in charges),
+        tuple(sorted({charge.model for charge in charges} - set(llm.prices))),
+    )
+
+
+def usd_of(charge: Charge, llm: LlmParams) -> float:
+    """USD of a charge; 0 for a model without a price."""
+    price = llm.prices.get(charge.model)
+    if price is None:
+        return 0.0
+    share = llm.batch_price if charge.batch else 1.0
+    return share * (charge.prompt_tokens * price.input + charge.completion_tokens * price.output) / 1e6
+
+
 class Budget:
     """What is spent and what may be. Raises ParamsError where max_usd is set and a model has no price."""
 
@@ -80,14 +114,6 @@ class Budget:
         self._freed.set()
         self._freed = asyncio.Event()
 
-    def usd_of(self, charge: Charge) -> float:
-        """USD of a charge; 0 for a model without a price."""
-        price = self.llm.prices.get(charge.model)
-        if price is None:
-            return 0.0
-        share = self.llm.batch_price if charge.batch else 1.0
-        return share * (charge.prompt_tokens * price.input + charge.completion_tokens * price.output) / 1e6
-
     def _most(self, request: Request, batch: bool) -> Charge:
         return Charge(self.requests, request.hash, request.model, batch, request.most_prompt_tokens, request.max_output_tokens)
 
@@ -98,8 +124,8 @@ class Budget:
             return f"{llm.max_requests:,} requests is spent; raise fuse.llm.max_requests"
         if llm.max_tokens is not None and self.tokens + charge.tokens > llm.max_tokens:
             return f"{llm.max_tokens:,} tokens is spent ({self.tokens:,}, and one more request could take {charge.tokens:,}); raise fuse.llm.max_tokens"
-        if llm.max_usd is not None and self.usd + self.usd_of(charge) > llm.max_usd:
-            return f"{llm.max_usd:g} USD is spent ({self.usd:.4f}, and one more request could take {self.usd_of(charge):.4f}); raise fuse.llm.max_usd"
+        if llm.max_usd is not None and self.usd + usd_of(charge, self.llm) > llm.max_usd:
+            return f"{llm.max_usd:g} USD is spent ({self.usd:.4f}, and one more request could take {usd_of(charge, self.llm):.4f}); raise fuse.llm.max_usd"
         return None
 
     def _charge(self, charge: Charge) -> None:
@@ -113,4 +139,4 @@ class Budget:
     def _add(self, charge: Charge, sign: int) -> None:
         self.requests += sign
         self.tokens += sign * charge.tokens
-        self.usd += sign * self.usd_of(charge)
+        self.usd += sign * usd_of(charge, self.llm)
