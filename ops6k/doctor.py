@@ -3,12 +3,17 @@
 Tokens are said to be there or not, never shown.
 """
 
+import errno
 import os
 import shutil
-import socket
 import subprocess
+import sysconfig
+import tempfile
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,9 +25,19 @@ from ops6k import runner
 from ops6k import target as targets
 from ops6k.errors import Ops6kError
 from ops6k.params import Params
+from ops6k.sandbox import Job, Sandbox
+from ops6k.store import is_whole
 
 _DISK_GIB = 2.0
 _ENDPOINT_S = 5.0
+_PROGRAM = "#include <Python.h>\n#include <vector>\nint main() { return std::vector<int>{0}[0]; }\n"
+"""What torch.compile's programs include, too: a compiler without these headers is of no use."""
+_JAIL_SWITCHES = (
+    ("kernel/apparmor_restrict_unprivileged_userns", "1", "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`"),
+    ("kernel/unprivileged_userns_clone", "0", "`sudo sysctl kernel.unprivileged_userns_clone=1`"),
+    ("user/max_user_namespaces", "0", "`sudo sysctl user.max_user_namespaces=10000`"),
+)
+"""Settings of the kernel, below /proc/sys, with the value that keeps a user from namespaces of his own; a root needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +57,10 @@ def findings(params: Params, data: Path) -> list[Finding]:
         _device(),
         _target(params),
         _compiler(),
-        _disk(data),
+        *_triton(),
+        _jail(),
+        _disk("disk", data, "another folder with --data"),
+        _disk("temporary files", Path(tempfile.gettempdir()), "TMPDIR=FOLDER of yours"),
         *_indexes(params),
         *_model(params),
         _hub(params),
@@ -100,61 +118,116 @@ def _target(params: Params) -> Finding:
 
 
 def _compiler() -> Finding:
-    found = next(
-        (path for name in (os.environ.get("CXX"), "g++", "clang++", "c++") if name and (path := shutil.which(name))), None
-    )
+    found = _first_program(os.environ.get("CXX"), "g++", "clang++", "c++")
     if found is None:
         return Finding("C++ compiler", "none", "install g++: torch.compile needs it, also for the CPU", is_fatal=True)
+    command = [found, "-fsyntax-only", "-I", sysconfig.get_path("include"), "-x", "c++", "-"]
+    done = subprocess.run(command, input=_PROGRAM, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = next((line for line in done.stderr.splitlines() if "error" in line), f"exit status {done.returncode}")
+        return Finding(
+            "C++ compiler", f"{found}: {said}", "install the headers of Python and C++ (python3-dev, g++)", is_fatal=True
+        )
     return Finding("C++ compiler", found)
 
 
-def _disk(data: Path) -> Finding:
-    place = next(path for path in (data.resolve(), *data.resolve().parents) if path.exists())
+def _triton() -> Iterator[Finding]:
+    """Where there is a GPU: torch.compile writes triton for it, and triton compiles a launcher in C."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return
+    try:
+        yield Finding("triton", version("triton"))
+    except PackageNotFoundError:
+        yield Finding("triton", "not installed", "`pip install triton`, or a CUDA build of torch, which brings it", is_fatal=True)
+    found = _first_program(os.environ.get("CC"), "gcc", "clang")
+    yield Finding("C compiler", found or "none", "" if found else "install gcc: triton needs it", is_fatal=found is None)
+
+
+def _first_program(*names: str | None) -> str | None:
+    return next((path for name in names if name and (path := shutil.which(name))), None)
+
+
+def _jail() -> Finding:
+    """A child is run in a sandbox, as the screen runs them."""
+    try:
+        with Sandbox(device="cpu", workers=1, preload="json") as sandbox:
+            (ended,) = sandbox.map([Job("doctor", "builtins:dict", {}, timeout_s=60.0, memory_gib=1.0)])
+            refused = sandbox.jail_refused
+    except Ops6kError as error:
+        return Finding("sandbox", str(error), "free memory, disk and processes for it; see the message", is_fatal=True)
+    if ended.how != "answered":
+        return Finding("sandbox", f"its child {ended.how}: {ended.detail}", "see the message", is_fatal=True)
+    if not refused:
+        return Finding("sandbox", "a jail: own root, processes, network and user")
+    return Finding("sandbox", f"no jail, limits and text checks alone: {refused}", _jail_mend(refused))
+
+
+def _jail_mend(refused: str) -> str:
+    if os.strerror(errno.ENOSPC) in refused:  # so unshare says that there are too many namespaces
+        return "raise those of `sysctl -a --pattern 'user.max_.*_namespaces'` that are 0 or used up"
+    for name, refuses, mend in _JAIL_SWITCHES:
+        path = Path("/proc/sys", name)
+        if os.geteuid() != 0 and path.exists() and path.read_text(encoding="ascii").strip() == refuses:
+            return mend
+    return "allow namespaces and mounts; Docker: --cap-add SYS_ADMIN, --security-opt seccomp=unconfined and apparmor=unconfined"
+
+
+def _disk(what: str, folder: Path, elsewhere: str) -> Finding:
+    place = next(path for path in (folder.resolve(), *folder.resolve().parents) if path.exists())
     free_gib = shutil.disk_usage(place).free / 2**30
     if not os.access(place, os.W_OK):
-        return Finding("disk", f"{place} cannot be written to", "another folder with --data", is_fatal=True)
+        return Finding(what, f"{place} cannot be written to", elsewhere, is_fatal=True)
     return Finding(
-        "disk",
+        what,
         f"{free_gib:.1f} GiB free at {place}",
-        "" if free_gib >= _DISK_GIB else f"make room: a build wants {_DISK_GIB:g} GiB",
+        "" if free_gib >= _DISK_GIB else f"make room, a build wants {_DISK_GIB:g} GiB; or {elsewhere}",
     )
 
 
 def _indexes(params: Params) -> Iterator[Finding]:
     for path in params.dedup.benchmarks:
-        is_there = params.path(path).exists()
-        mend = "" if is_there else "`ops6k benchmark index PATH_OR_HUB_ID --name NAME`"
-        yield Finding("benchmark index", path if is_there else f"{path} is missing", mend, is_fatal=not is_there)
+        place = params.path(path)
+        seen = path if is_whole(place) else f"{path} is {'damaged' if place.exists() else 'missing'}"
+        mend = f"`git checkout {path}`, or `ops6k benchmark index PATH_OR_HUB_ID --name {place.stem}`"
+        yield Finding("benchmark index", seen, "" if seen == path else mend, is_fatal=seen != path)
 
 
 def _model(params: Params) -> Iterator[Finding]:
     if params.fuse.source != "llm":
         yield Finding("model", "not used: fuse.source is composer")
         return
-    needed = (("model", params.fuse.llm.model or os.environ.get("OPS6K_MODEL"), "set fuse.llm.model or OPS6K_MODEL"),)
-    for what, value, mend in needed:
-        yield Finding(what, value or "not named", "" if value else mend, is_fatal=not value)
+    model = params.fuse.llm.model or os.environ.get("OPS6K_MODEL")
+    yield Finding("model", model or "not named", "" if model else "set fuse.llm.model or OPS6K_MODEL", is_fatal=not model)
     has_key = bool(os.environ.get("OPENAI_API_KEY"))
-    yield Finding("OPENAI_API_KEY", "set" if has_key else "not set", "" if has_key else "set it, if the endpoint wants one")
+    yield Finding("OPENAI_API_KEY", "present" if has_key else "none", "" if has_key else "set it, if the endpoint wants one")
     yield _endpoint(params.fuse.llm.base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1")
 
 
 def _endpoint(url: str) -> Finding:
-    """Whether something listens there; nothing is asked."""
+    """What it says when asked for its models, which costs nothing. Only its host is shown: a URL may carry a password."""
     parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    host = parts.netloc.rpartition("@")[2]
     try:
-        socket.create_connection((host, port), timeout=_ENDPOINT_S).close()
-    except OSError as error:
-        return Finding(
-            "endpoint", f"{host}:{port}: {error.strerror or error}", "start it, or set fuse.llm.base_url", is_fatal=True
-        )
-    return Finding("endpoint", f"{host}:{port} listens")
+        request = urllib.request.Request(f"{parts.scheme}://{host}{parts.path.rstrip('/')}/models")
+        request.add_unredirected_header("Authorization", f"Bearer {os.environ.get('OPENAI_API_KEY') or 'none'}")
+        urllib.request.urlopen(request, timeout=_ENDPOINT_S).close()
+    except urllib.error.HTTPError as error:
+        refused = error.code in (401, 403)
+        seen = f"{host} {'refuses the key' if refused else 'answers'}: {error.code} {error.reason}"
+        mend = "set OPENAI_API_KEY to a key of this endpoint" if refused else "see the server's log" if error.code >= 500 else ""
+        return Finding("endpoint", seen, mend, is_fatal=refused)
+    except (OSError, ValueError, HTTPException) as error:
+        said = getattr(error, "reason", error)
+        return Finding("endpoint", f"{host}: {said}", "start it, or set fuse.llm.base_url or OPENAI_BASE_URL", is_fatal=True)
+    return Finding("endpoint", f"{host} answers")
 
 
 def _hub(params: Params) -> Finding:
-    home = Path(os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface"))
-    has_token = bool(os.environ.get("HF_TOKEN")) or (home / "token").exists()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    home = Path(os.environ.get("HF_HOME") or cache / "huggingface")
+    has_token = bool(os.environ.get("HF_TOKEN")) or Path(os.environ.get("HF_TOKEN_PATH") or home / "token").exists()
     if has_token:
         return Finding("Hub token", "present")
     return Finding("Hub token", "none", "`hf auth login`, before publishing" if params.publish.to else "")

@@ -127,11 +127,12 @@ def tiny_project(root: Path) -> Project:
     package.mkdir(parents=True)
     for module in (REPOSITORY / "ops6k").glob("*.py"):
         shutil.copy(module, package)
-    shutil.copytree(REPOSITORY / "ops6k" / "commands", package / "commands", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("commands", "sandbox"):
+        shutil.copytree(REPOSITORY / "ops6k" / name, package / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(REPOSITORY / "tests" / "tiny" / "stages.py", root / "tiny_stages.py")
-    for name in (*_PACKAGES, "sandbox"):
+    for name in _PACKAGES:
         (package / name).mkdir()
-        source = f"from tiny_stages import {name} as run\n\n__all__ = ['run']\n" if name in _PACKAGES else ""
+        source = f"from tiny_stages import {name} as run\n\n__all__ = ['run']\n"
         source += f"from tiny_stages import {_SECOND_ROUND[name]}\n" if name in _SECOND_ROUND else ""
         (package / name / "__init__.py").write_text(source, encoding="utf-8")
     for module in {name for stage in STAGES for name in stage.code if name.endswith(".py") and name.count("/") == 2}:
