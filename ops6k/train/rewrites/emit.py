@@ -1,6 +1,7 @@
 """model_new.py: a task's own source and ModelNew, a class with the same constructor that runs under a plan; needs torch alone."""
 
 import ast
+import re
 
 from ops6k.train.plans import Plan
 from ops6k.train.rewrites.program import Program
@@ -63,7 +64,7 @@ def without_harness(code: str) -> str:
     rest = [node for node in tree.body if node not in guards and node not in functions]
     named = {node.id for item in rest for node in ast.walk(item) if isinstance(node, ast.Name)}
     gone = guards + [node for node in functions if node.name not in named]
-    lines = code.splitlines()
+    lines = re.split(r"\r\n|\r|\n", code)  # as Python counts them: str.splitlines ends one at a form feed in a string too
     for node in sorted(gone, key=lambda node: node.lineno, reverse=True):
         first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
         del lines[first - 1 : node.end_lineno]
