@@ -372,6 +372,11 @@ def test_a_form_feed_in_a_string_ends_no_line():
     assert issubclass(load_module(text, "said").ModelNew, nn.Module)
 
 
+def test_a_task_with_a_model_of_the_same_name_is_not_written_out():
+    with pytest.raises(ValueError, match="ModelNew of its own"):
+        emit("class ModelNew:\n    pass\nclass Model(ModelNew):\n    pass\n", None, Plan(backend="eager"))
+
+
 def test_a_plan_with_rewrites_needs_a_program():
     with pytest.raises(ValueError, match="fold_scale"):
         emit(CODE, None, EVERYTHING)

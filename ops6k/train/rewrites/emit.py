@@ -12,12 +12,15 @@ _HARNESS = ("get_inputs", "get_init_inputs")
 
 
 def emit(task_code: str, program: Program | None, plan: Plan) -> str:
-    """The source of model_new.py. program: as captured; only a plan with rewrites needs it, and raises ValueError without.
+    """The source of model_new.py. program: as captured; only a plan with rewrites needs it, and raises ValueError without; so does
+    a task that has a ModelNew already.
 
     A harness constructs ModelNew (with the seed of the reference, or loads its state_dict), moves it to the device and calls eval().
     """
     if plan.rewrites and program is None:
         raise ValueError(f"the plan {plan.name} rewrites a graph, and there is none")
+    if any(getattr(node, "name", getattr(node, "id", "")) == "ModelNew" for node in ast.walk(ast.parse(task_code))):
+        raise ValueError("the task has a ModelNew of its own")
     decorator = _decorator(plan) if plan.options is not None else ""
     does = f"Model under the plan {plan.name}: {plan.does}."
     if plan.rewrites:
