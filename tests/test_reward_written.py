@@ -53,10 +53,14 @@ REFUSED = {
     "its kernels": "torch.ops.aten.relu.default.py_impl(0)(x)\nreturn x",
     "another namespace": "return torch.ops.prims.sin.default(x)",
     "the namespace as a value": "aten = torch.ops.aten\nreturn aten.relu.default(x)",
+    "what stands before the namespace": "return open('/etc/passwd').torch.ops.aten.relu.default(x)",
+    "a module before the namespace": "return __import__('os').popen('id').torch.ops.aten.relu.default(x)",
     "a library": "torch.ops.load_library('x.so')\nreturn x",
     "another hook": "self.register_forward_hook(lambda *a: a[2])\nreturn x",
     "a hook before weights are loaded": "self.register_load_state_dict_pre_hook(ModelNew.forward)\nreturn x",
     "a hook of anything": "self.register_load_state_dict_post_hook(lambda *a: None)\nreturn x",
+    "a hook that every module has": "self.register_load_state_dict_post_hook(ModelNew.load_state_dict)\nreturn x",
+    "a hook of Python's own": "self.register_load_state_dict_post_hook(ModelNew.__setattr__)\nreturn x",
     "an attribute by a name": "return getattr(torch, 'relu')(x)",
     "an attribute by a made name": "return getattr(self, '_' + '0')(x)",
     "a file at hand": "open('/etc/passwd')\nreturn x",
@@ -70,6 +74,22 @@ def test_where_torch_is_allowed_the_rest_is_refused_as_before(name: str):
     text = f"import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n{body}\n"
     found = solution_finding(text, allow_torch=True)
     assert found is not None and found.reason.outcome == "unsafe", found
+
+
+TAKEN = {
+    "an operator": "return torch.ops.aten.relu.default(x)",
+    "an operator of Python's own name": "return torch.ops.aten.__and__.Tensor(x > 0, x < 1)",
+    "a numbered layer": "return getattr(self.layers, '0')(x)",
+    "a layer with a name that is a keyword": "return getattr(self.layers, 'class')(x)",
+    "a layer with a name that is no identifier": "return getattr(self.layers, 'conv-1')(x)",
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_where_torch_is_allowed_what_a_plan_is_written_in_is_taken(name: str):
+    text = f"import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        {TAKEN[name]}\n"
+    assert solution_finding(text, allow_torch=True) is None
+    assert solution_finding(text, allow_torch=False) is not None
 
 
 @pytest.mark.parametrize("top", ["from torch.ops.aten import relu", "import torch.ops.aten.relu as r", "from torch import ops"])

@@ -12,11 +12,13 @@ from rewrite_checks import disagreement, quiet_single_thread
 from rewrite_graphs import Body, shifted_norm
 from torch import nn
 
+from ops6k.reward.solution import solution_finding
 from ops6k.screen import compare
 from ops6k.screen.instances import MODEL_SEED, make_inputs, make_model, tensors_of
 from ops6k.screen.load import load_module, load_task
 from ops6k.train.plans import Plan
 from ops6k.train.rewrites import REWRITES, NotCapturable, applicable, capture, emit, rewritten
+from ops6k.train.rewrites.source import class_source
 
 TASKS = Path(__file__).parent / "tasks"
 SOUND = sorted(path.stem for path in TASKS.glob("*.py") if path.stem.startswith(("sound-", "ok-")))
@@ -108,6 +110,24 @@ MUST_NOT = {
     "a copy that is returned": ("cancel_moves", lambda m, x: x.clone(), torch.randn(2, 3), {}),
     "flips along two axes": ("cancel_moves", lambda m, x: x.flip(0).flip(1), torch.randn(2, 3), {}),
     "a shift along the axis of softmax": ("shift_invariance", lambda m, x: torch.softmax(x + m.c, 1), torch.randn(3, 4), {"c": torch.randn(4)}),
+    "a shift without end": ("shift_invariance", lambda m, x: torch.softmax(x - float("inf"), 1), torch.randn(3, 4), {}),
+    "a scale without end": ("fold_scale", lambda m, x: m.fc(x) * float("inf"), torch.randn(3, 4), {"fc": nn.Linear(4, 5)}),
+    "a softplus that falls at its threshold": ("commute_pool", lambda m, x: F.max_pool2d(F.softplus(x, 1.0, 0.0), 2), images(), {}),
+    "a softplus below zero": ("idempotent", lambda m, x: F.softplus(x, -1.0).relu(), torch.randn(3, 4), {}),
+    "windows of padding alone": ("commute_pool", lambda m, x: F.max_pool1d(x.relu(), 2, 1, 1, 3), torch.randn(1, 1, 2), {}),
+    "a relu of windows of padding alone": (
+        "idempotent", lambda m, x: F.max_pool1d(x.sigmoid(), 2, 1, 1, 3).relu(), torch.randn(1, 1, 2), {}
+    ),
+    "integers whose maximum has no kernel": (
+        "commute_pool", lambda m, x: F.max_pool2d(x.sigmoid(), 2), torch.arange(64).view(1, 1, 8, 8), {}
+    ),
+    "integers that wrap around": ("idempotent", lambda m, x: (x * x).abs(), torch.tensor([50000], dtype=torch.int32), {}),
+    "flips along nothing and everything": ("cancel_moves", lambda m, x: x.flip([]).flip([0, 1]).sin(), torch.randn(2, 3), {}),
+    "a layout that is read": (
+        "cancel_moves",
+        lambda m, x: torch.view_as_real(torch.view_as_complex(x.permute(2, 1, 0).contiguous().unsqueeze(0))).sin(),
+        torch.randn(2, 3, 4), {},
+    ),
     "random numbers drawn twice": ("common_subexpressions", lambda m, x: x + 0 * (torch.rand_like(x) + torch.rand_like(x)), torch.randn(3), {}),
     "an output that is a weight": ("hoist_invariants", lambda m, x: (x + 1, m.w.exp()), torch.randn(3), {"w": torch.randn(3)}),
 }  # fmt: skip
@@ -312,6 +332,49 @@ def test_an_emitted_model_names_torch_alone_and_no_device():
     written = text[text.index("class ModelNew") :]
     assert not re.search(r"cpu|cuda|ops6k", written)
     assert set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.M)) == {"torch", "__future__"}
+
+
+@pytest.mark.parametrize("name", ["class", "conv-1", 'a"b', "a'b\\", "__a", "\ufb01"])
+def test_layers_of_any_name_are_found(name: str):
+    model, x = Body(lambda m, x: m.layers[name](x) * 2, layers=nn.ModuleDict({name: nn.Linear(4, 5)})).eval(), torch.randn(3, 4)
+    program = rewritten(capture(model, [x]), ["fold_scale"])
+    assert "prepared" in class_source(program) and disagreement(program, model, [x]) == ""
+
+
+def test_names_of_arguments_and_operators_hide_nothing_and_are_taken_by_our_own_reward():
+    class Named(Body):
+        def forward(self, to: torch.Tensor, named_to: torch.Tensor, argument_3: torch.Tensor, parts: list) -> torch.Tensor:
+            return self.fc(to.bfloat16()).float() * 2 + named_to * self.w.exp() + argument_3 + parts[0].to(torch.float32)
+
+    model = Named(None, fc=nn.Linear(4, 4).bfloat16(), w=nn.Parameter(torch.randn(4))).eval()
+    inputs = [torch.randn(3, 4), torch.randn(3, 4), torch.randn(3, 4), [torch.randn(3, 4).double()]]
+    program = rewritten(capture(model, inputs), REWRITES)
+    torch.testing.assert_close(program.module(model)(*inputs), model(*inputs), atol=2e-2, rtol=2e-2)
+    text = class_source(program, channels_last=True)
+    assert solution_finding(f"import torch\nclass Model(torch.nn.Module):\n    pass\n{text}", allow_torch=True) is None
+
+
+def test_a_model_with_a_prepared_part_of_its_own_is_not_captured():
+    with pytest.raises(NotCapturable, match="prepared_exp"):
+        capture(Body(lambda m, x: x * m.prepared_exp.exp(), prepared_exp=nn.Parameter(torch.randn(4))).eval(), [torch.randn(4)])
+
+
+def test_inputs_of_another_dtype_run_the_models_own_forward():
+    model, x = Body(lambda m, x: x.to(torch.float32).clone() + 1).eval(), torch.randn(3)
+    module = rewritten(capture(model, [x]), REWRITES).module(model)
+    assert module(x.double()).dtype == torch.float32
+
+
+def test_a_form_feed_in_a_string_ends_no_line():
+    code = 'import torch\nSAID = "a\x0cb\u2028c"\n\ndef get_inputs():\n    return []\n\nclass Model(torch.nn.Module):\n    pass\n'
+    text = emit(code, None, Plan(backend="eager"))
+    assert "get_inputs" not in text and load_module(text, "said").SAID == "a\x0cb\u2028c"
+    assert issubclass(load_module(text, "said").ModelNew, nn.Module)
+
+
+def test_a_task_with_a_model_of_the_same_name_is_not_written_out():
+    with pytest.raises(ValueError, match="ModelNew of its own"):
+        emit("class ModelNew:\n    pass\nclass Model(ModelNew):\n    pass\n", None, Plan(backend="eager"))
 
 
 def test_a_plan_with_rewrites_needs_a_program():

@@ -1,5 +1,6 @@
 """From a model to its graph: torch.export without decompositions, in-place operators made ordinary ones."""
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -11,13 +12,14 @@ from torch.fx import Graph, Node
 from ops6k.screen.finding import Finding, attempt
 from ops6k.train.rewrites.functional import clean, functionalise, is_functional
 from ops6k.train.rewrites.program import Program
-from ops6k.train.rewrites.source import Input, class_source
+from ops6k.train.rewrites.source import PREPARED, Input, class_source
 
 MOST_CONSTANT = 4096
 """Elements of a constant that can be written out."""
-_OWN = ("set_up", "prepare", "rewritten")
+_OWN = frozenset(["set_up", "prepare", "rewritten"])
 """Names that the written class has of its own."""
-_RESERVED = frozenset(["self", "torch", "device"])
+_RESERVED = re.compile(r"self|torch|device|ModelNew|(?:argument|fixed)_\d+|named_.*")
+"""Names that mean something else in what is written."""
 
 
 class NotCapturable(Exception):
@@ -28,9 +30,9 @@ def capture(model: torch.nn.Module, inputs: Sequence[object]) -> Program:
     """The graph of a model in eval mode, for inputs of these shapes. Raises NotCapturable, and nothing else for what a model does."""
     if model.training:
         raise NotCapturable("the model is in training mode")
-    for name in _OWN:
-        if hasattr(model, name):
-            raise NotCapturable(f"the model has {name} of its own")
+    taken = [name for name in dir(model) if name in _OWN or name.startswith(PREPARED)]
+    if taken:
+        raise NotCapturable(f"the model has {taken[0]} of its own")
     exported = _exported(model, inputs)
     lifted = _lifted(exported)
     names = _names_of(exported, lifted)
@@ -81,7 +83,8 @@ def _leaf(graph: Graph, node: Node, spec: InputSpec) -> Node:
         # Not graph.get_attr: that warns where no module owns the graph.
         leaf = graph.create_node("get_attr", spec.target, name=spec.target.replace(".", "_"))
     elif spec.kind == InputKind.USER_INPUT:
-        leaf = graph.placeholder(node.name if node.name not in _RESERVED else f"{node.name}_")
+        taken = _RESERVED.fullmatch(node.name) or hasattr(torch.nn.Module, node.name)
+        leaf = graph.placeholder(f"{node.name}_" if taken else node.name)
     else:
         raise NotCapturable(f"an input of the kind {spec.kind.name}")
     leaf.meta = dict(node.meta)
@@ -118,11 +121,15 @@ def _arguments(exported: ExportedProgram, inputs: Sequence[object], names: list[
     leaves, spec = torch.utils._pytree.tree_flatten(list(inputs))
     if len(leaves) != len(names):
         raise NotCapturable(f"{len(leaves)} inputs, {len(names)} in the graph")
-    named = [Input(name, tuple(leaf.shape), str(leaf.device)) if name else leaf for leaf, name in zip(leaves, names, strict=True)]
+    named = [_input(name, leaf) if name else leaf for leaf, name in zip(leaves, names, strict=True)]
     arguments = tuple(torch.utils._pytree.tree_unflatten(named, spec))
     if not all(_is_writable(item) for item in arguments) or not any(isinstance(item, Input) for item in named):
         raise NotCapturable("inputs that are neither tensors, numbers nor lists of tensors")
     return arguments
+
+
+def _input(name: str, tensor: torch.Tensor) -> Input:
+    return Input(name, tuple(tensor.shape), tensor.dtype, str(tensor.device))
 
 
 def _is_writable(item: object) -> bool:

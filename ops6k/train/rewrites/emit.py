@@ -1,6 +1,7 @@
 """model_new.py: a task's own source and ModelNew, a class with the same constructor that runs under a plan; needs torch alone."""
 
 import ast
+import re
 
 from ops6k.train.plans import Plan
 from ops6k.train.rewrites.program import Program
@@ -11,12 +12,15 @@ _HARNESS = ("get_inputs", "get_init_inputs")
 
 
 def emit(task_code: str, program: Program | None, plan: Plan) -> str:
-    """The source of model_new.py. program: as captured; only a plan with rewrites needs it, and raises ValueError without.
+    """The source of model_new.py. program: as captured; only a plan with rewrites needs it, and raises ValueError without; so does
+    a task that has a ModelNew already.
 
     A harness constructs ModelNew (with the seed of the reference, or loads its state_dict), moves it to the device and calls eval().
     """
     if plan.rewrites and program is None:
         raise ValueError(f"the plan {plan.name} rewrites a graph, and there is none")
+    if any(getattr(node, "name", getattr(node, "id", "")) == "ModelNew" for node in ast.walk(ast.parse(task_code))):
+        raise ValueError("the task has a ModelNew of its own")
     decorator = _decorator(plan) if plan.options is not None else ""
     does = f"Model under the plan {plan.name}: {plan.does}."
     if plan.rewrites:
@@ -63,7 +67,7 @@ def without_harness(code: str) -> str:
     rest = [node for node in tree.body if node not in guards and node not in functions]
     named = {node.id for item in rest for node in ast.walk(item) if isinstance(node, ast.Name)}
     gone = guards + [node for node in functions if node.name not in named]
-    lines = code.splitlines()
+    lines = re.split(r"\r\n|\r|\n", code)  # as Python counts them: str.splitlines ends one at a form feed in a string too
     for node in sorted(gone, key=lambda node: node.lineno, reverse=True):
         first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
         del lines[first - 1 : node.end_lineno]

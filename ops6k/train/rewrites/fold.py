@@ -12,8 +12,8 @@ from ops6k.train.rewrites.graphs import (
     dtype,
     insert,
     is_call,
+    is_finite,
     is_invariant,
-    is_number,
     like,
     numel,
     replace,
@@ -77,14 +77,14 @@ def _with_batch_norm(layer: Layer, node: Node, named: dict) -> Node:
 
 
 def step_of(node: Node) -> Step | None:
-    """A multiplication, division, addition or subtraction of something by a constant of its dtype, without broadcasting it."""
+    """A multiplication, division, addition or subtraction of something by a finite constant of its dtype, without broadcasting it."""
     if not is_call(node, *_ARITHMETIC):
         return None
     if is_call(node, aten.neg):
         return Step(node.args[0], "mul", -1.0)
     named = bound(node)
     first, second, alpha = named["self"], named["other"], named.get("alpha", 1)
-    if named.get("rounding_mode") is not None or not is_number(alpha):
+    if named.get("rounding_mode") is not None or not all(is_finite(x) for x in (first, second, alpha) if not isinstance(x, Node)):
         return None
     op = node.target.overloadpacket.__name__.split(".")[-1]
     step = _step(op, first, second, float(alpha))

@@ -80,9 +80,11 @@ def clean(graph: Graph) -> None:
     for node in calls(graph, aten.dropout, aten.feature_dropout, aten.alpha_dropout, aten.feature_alpha_dropout):
         if not bound(node)["train"] and node not in kept:
             replace(node, node.args[0])
-    for node in [*calls(graph, aten.view), *calls(graph, aten._unsafe_view)]:
+    for node in calls(graph, aten.view, aten._unsafe_view, aten.view_as):
         if node.target in (aten.view.default, aten._unsafe_view.default):
             node.target = aten.reshape.default
+        elif node.target is aten.view_as.default:
+            node.target = aten.reshape_as.default
     drop_unused(graph)
 
 

@@ -57,6 +57,11 @@ def is_number(operand: object) -> bool:
     return isinstance(operand, int | float) and not isinstance(operand, bool)
 
 
+def is_finite(operand: object) -> bool:
+    """A number, none of the infinities and no NaN: with those x - x and 0 * x are not 0."""
+    return is_number(operand) and math.isfinite(operand)
+
+
 def numel(node: Node) -> int:
     return math.prod(shape(node))
 

@@ -6,8 +6,8 @@ import torch
 from torch.fx import Graph, Node
 
 from ops6k.train.rewrites.graphs import (
+    VIEWS,
     aten,
-    axes,
     bound,
     drop_unused,
     dtype,
@@ -21,6 +21,7 @@ from ops6k.train.rewrites.graphs import (
 
 _PERMUTING = (aten.permute, aten.transpose, aten.t, aten.numpy_T, aten.swapaxes, aten.mT)
 _RESHAPING = (aten.reshape, aten.unsqueeze, aten.squeeze, aten.flatten, aten.unflatten)
+_COPIES = (aten.clone, aten.contiguous, aten.to)
 _SPLITS = (aten.split, aten.split_with_sizes, aten.chunk)
 
 
@@ -31,11 +32,12 @@ def cancel_moves(graph: Graph) -> int:
     several says it all, and one to the same shape does nothing. A copy to the same dtype and layout changes no value; it stays
     where it is returned (its memory would be an input's) or laid out anew for more than moves. split of cat at the same places
     gives the parts back, cat of all parts of a split the whole; flip twice along the same axes and rolls that sum to 0 are nothing.
+    What an operator reads by its layout in memory keeps that.
     """
-    kept = returned(graph)
+    kept, laid_out = returned(graph), _laid_out(graph)
     changed = 0
     for node in list(graph.nodes):
-        if node._erased or node.op != "call_function" or not node.users:
+        if node._erased or node.op != "call_function" or not node.users or node in laid_out:
             continue
         for rule in (_permutation, _reshape, _copy, _part_of_cat, _cat_of_parts, _there_and_back):
             made = rule(node, kept)
@@ -44,6 +46,18 @@ def cancel_moves(graph: Graph) -> int:
                 break
     drop_unused(graph)
     return changed
+
+
+def _laid_out(graph: Graph) -> set[Node]:
+    """What an operator that asks for a layout gets, through moves."""
+    waiting = [node.args[0] for node in graph.nodes if is_call(node, aten.view, aten.view_as_complex)]
+    found: set[Node] = set()
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += node.all_input_nodes if is_call(node, *_PERMUTING, *_RESHAPING, *_COPIES, *VIEWS) else []
+    return found
 
 
 def permutation_of(node: object) -> list[int] | None:
@@ -90,7 +104,7 @@ def _reshape(node: Node, kept: set[Node]) -> Node | None:
 
 def _copy(node: Node, kept: set[Node]) -> Node | None:
     """The argument of a copy that nothing needs."""
-    if not is_call(node, aten.clone, aten.contiguous, aten.to) or node in kept:
+    if not is_call(node, *_COPIES) or node in kept:
         return None
     base, named = node.args[0], bound(node)
     if not isinstance(base, Node) or dtype(base) != dtype(node) or value(base).device != value(node).device:
@@ -98,8 +112,6 @@ def _copy(node: Node, kept: set[Node]) -> Node | None:
     # A schema gives the default of contiguous as a number.
     ordinary = named.get("memory_format") in (None, 0, torch.contiguous_format, torch.preserve_format)
     same = value(base).stride() == value(node).stride()
-    if any(is_call(user, aten.view, aten.view_as_complex) for user in node.users):
-        return None
     moved_on = all(is_call(user, *_PERMUTING, *_RESHAPING, aten.contiguous, aten.clone) for user in node.users)
     return base if ordinary and (same or moved_on) else None
 
@@ -165,7 +177,8 @@ def _there_and_back(node: Node, kept: set[Node]) -> Node | None:
         return None
     base, rank = inner.args[0], value(node).dim()
     if is_call(node, aten.flip):
-        return base if axes(bound(node)["dims"], rank) == axes(bound(inner)["dims"], rank) else None
+        outer_dims, inner_dims = ({dim % rank for dim in bound(flip)["dims"]} for flip in (node, inner))
+        return base if outer_dims == inner_dims else None
     shifts = [_shifts(roll, rank) for roll in (node, inner)]
     if None in shifts:
         return None

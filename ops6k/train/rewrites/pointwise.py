@@ -14,6 +14,7 @@ from ops6k.train.rewrites.graphs import (
     insert,
     is_call,
     is_number,
+    is_tensor,
     replace,
     shape,
     used_once,
@@ -26,16 +27,18 @@ DEPTH = 12
 
 RANGES = {
     aten.sigmoid: (0.0, 1.0), aten.softmax: (0.0, 1.0), aten._softmax: (0.0, 1.0), aten.exp: (0.0, INF), aten.exp2: (0.0, INF),
-    aten.abs: (0.0, INF), aten.square: (0.0, INF), aten.softplus: (0.0, INF), aten.tanh: (-1.0, 1.0), aten.erf: (-1.0, 1.0),
+    aten.abs: (0.0, INF), aten.square: (0.0, INF), aten.tanh: (-1.0, 1.0), aten.erf: (-1.0, 1.0),
     aten.sin: (-1.0, 1.0), aten.cos: (-1.0, 1.0), aten.sign: (-1.0, 1.0), aten.log_sigmoid: (-INF, 0.0),
     aten.log_softmax: (-INF, 0.0), aten.hardsigmoid: (0.0, 1.0), aten.cosh: (1.0, INF),
     aten.sqrt: (0.0, INF), aten.rsqrt: (0.0, INF), aten.norm: (0.0, INF), aten.linalg_vector_norm: (0.0, INF), aten.frac: (-1.0, 1.0),
 }  # fmt: skip
-"""What values an operator gives, whatever goes in; NaN aside."""
+"""What values an operator gives, whatever floats go in; NaN aside."""
+_SOFT = 20.0
+"""From this threshold on, softplus is smooth: it falls by exp(-threshold) there, and this is its default."""
+_MAX_POOLS = (aten.max_pool1d, aten.max_pool2d, aten.max_pool3d)
 _SELECTING = (
     aten.reshape, aten.transpose, aten.permute, aten.t, aten.unsqueeze, aten.squeeze, aten.flatten, aten.unflatten, aten.expand,
-    aten.contiguous, aten.clone, aten.select, aten.slice, aten.flip, aten.roll, aten.amax, aten.amin, aten.max_pool1d,
-    aten.max_pool2d, aten.max_pool3d, aten.repeat,
+    aten.contiguous, aten.clone, aten.select, aten.slice, aten.flip, aten.roll, aten.amax, aten.amin, *_MAX_POOLS, aten.repeat,
 )  # fmt: skip
 """Operators whose values are values of their argument."""
 _AVERAGES = (aten.mean, aten.avg_pool1d, aten.avg_pool2d, aten.avg_pool3d, aten.adaptive_avg_pool1d, aten.adaptive_avg_pool2d,
@@ -72,15 +75,17 @@ def clamp_of(node: object) -> Clamp | None:
 
 
 def limits(node: object, depth: int = DEPTH) -> tuple[float, float]:
-    """Between which values a node's elements lie; NaN aside, and never narrower than the truth."""
+    """Between which values a node's elements lie; NaN aside, and never narrower than the truth. Of floats: integers wrap around."""
     if is_number(node):
         return float(node), float(node)
-    if not isinstance(node, Node) or node.op != "call_function" or depth == 0:
+    if not is_tensor(node) or node.op != "call_function" or depth == 0 or not value(node).is_floating_point():
         return -INF, INF
     clamp = clamp_of(node)
     if clamp:
         low, high = limits(clamp.x, depth - 1)
         return min(max(low, clamp.low), clamp.high), min(max(high, clamp.low), clamp.high)
+    if has_empty_windows(node):
+        return -INF, INF
     if is_call(node, *_SELECTING, *_AVERAGES):
         low, high = limits(node.args[0], depth - 1)
         if not is_call(node, *_AVERAGES):
@@ -90,7 +95,21 @@ def limits(node: object, depth: int = DEPTH) -> tuple[float, float]:
         return (min(low, 0.0), max(high, 0.0)) if usual else (0.0 if low >= 0 else -INF, INF)
     if is_call(node, *RANGES):
         return RANGES[node.target.overloadpacket]
-    return _limits_of_two(node, depth)
+    return (0.0, INF) if is_soft(node) else _limits_of_two(node, depth)
+
+
+def is_soft(node: object) -> bool:
+    """A softplus that is log(1 + exp(beta x)) / beta all along: positive, and growing."""
+    named = bound(node) if is_call(node, aten.softplus) else None
+    return named is not None and named["beta"] > 0 and named["threshold"] >= _SOFT
+
+
+def has_empty_windows(node: object) -> bool:
+    """A max-pooling where a window may hold nothing but padding, which is no value of its argument: dilated ones step over all else."""
+    if not is_call(node, *_MAX_POOLS):
+        return False
+    padding, dilation = (bound(node)[name] for name in ("padding", "dilation"))
+    return any(padding) and any(step != 1 for step in dilation)
 
 
 def _limits_of_two(node: Node, depth: int) -> tuple[float, float]:

@@ -24,13 +24,13 @@ from ops6k.train.rewrites.graphs import (
     value,
 )  # fmt: skip
 from ops6k.train.rewrites.layers import layer_of, rebuilt
-from ops6k.train.rewrites.pointwise import clamp_of, limits
+from ops6k.train.rewrites.pointwise import clamp_of, has_empty_windows, is_soft, limits
 
 _MAX = {aten.max_pool1d: 1, aten.max_pool2d: 2, aten.max_pool3d: 3}
 _ADAPTIVE_MAX = {aten.adaptive_max_pool1d: 1, aten.adaptive_max_pool2d: 2, aten.adaptive_max_pool3d: 3}
 _AVERAGE = {aten.avg_pool1d: 1, aten.avg_pool2d: 2, aten.avg_pool3d: 3}
 _ADAPTIVE = {aten.adaptive_avg_pool1d: 1, aten.adaptive_avg_pool2d: 2, aten.adaptive_avg_pool3d: 3}
-_GROWING = (aten.sigmoid, aten.tanh, aten.exp, aten.softplus, aten.log_sigmoid, aten.atan, aten.erf, aten.hardsigmoid, aten.selu,
+_GROWING = (aten.sigmoid, aten.tanh, aten.exp, aten.log_sigmoid, aten.atan, aten.erf, aten.hardsigmoid, aten.selu,
             aten.relu, aten.asinh, aten.floor, aten.ceil, aten.expm1)  # fmt: skip
 _GROWING_ABOVE_ZERO = (aten.sqrt, aten.square, aten.log1p)
 
@@ -46,8 +46,8 @@ def pooled_axes(node: Node) -> tuple[int, ...]:
 def commute_pool(graph: Graph) -> int:
     """Pointwise operators and 1x1 convolutions computed behind a pooling, on fewer elements.
 
-    max_i f(x_i) = f(max_i x_i) for a non-decreasing f, likewise min: every window holds an element of x, padding is never the
-    largest. f may be relu, a clamp, sigmoid and their like, times a positive number, plus what is constant along the pooled axes.
+    max_i f(x_i) = f(max_i x_i) for a non-decreasing f, likewise min: every window holds an element of x (padding with dilation
+    aside), padding is never the largest. f may be relu, a clamp, sigmoid and their like, times a positive number, plus what is constant along the pooled axes.
     An average is linear: mean_i (s x_i + t) = s mean_i x_i + t for s and t constant along the pooled axes, and a 1x1 convolution
     is linear and acts on channels alone, so mean_i (W x_i + b) = W mean_i x_i + b. Where zeros of the padding are counted or the
     divisor is given, weights do not sum to 1: then only without t and b. The intermediate is used nowhere else, indices not at
@@ -70,7 +70,7 @@ def _behind_max(node: Node) -> int:
         if len(outputs) != 1 or outputs[0].target is not operator.getitem or outputs[0].args[1] != 0:
             return 0
     result = outputs[0]
-    if not used_once(point) or numel(result) >= numel(point) or not _grows(point, pooled_axes(node)):
+    if not used_once(point) or numel(result) >= numel(point) or has_empty_windows(node) or not _grows(point, pooled_axes(node)):
         return 0
     at = result.next
     step = step_of(point)
@@ -83,8 +83,8 @@ def _grows(point: Node, along: tuple[int, ...]) -> bool:
     """Whether a pointwise operator does not decrease in its first argument, the same one all along the pooled axes."""
     if not isinstance(point, Node) or point.op != "call_function" or not value(point).is_floating_point():
         return False
-    if clamp_of(point) or is_call(point, *_GROWING):
-        return True
+    if clamp_of(point) or is_call(point, *_GROWING) or is_soft(point):
+        return dtype(point.args[0]) == dtype(point)
     if is_call(point, aten.leaky_relu):
         return bound(point)["negative_slope"] >= 0
     if is_call(point, aten.elu):

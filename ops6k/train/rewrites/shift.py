@@ -12,6 +12,7 @@ from ops6k.train.rewrites.graphs import (
     dtype,
     insert,
     is_call,
+    is_finite,
     like,
     replace,
     shape,
@@ -64,7 +65,9 @@ def _shift(node: object, along: tuple[int, ...]) -> tuple[Node, object, float] |
     if sign == 1 and named["alpha"] == 1:
         pairs.append((second, first, 1))
     for x, c, alpha in pairs:
-        whole = isinstance(x, Node) and (shape(x), dtype(x)) == (shape(node), dtype(node))
+        whole = (
+            isinstance(x, Node) and (shape(x), dtype(x)) == (shape(node), dtype(node)) and (isinstance(c, Node) or is_finite(c))
+        )
         if whole and any(shape(x)[i] > 1 for i in along) and constant_along(c, along, value(x).dim()):
             return x, c, alpha
     return None

@@ -3,6 +3,7 @@
 The class derives from the task's Model, so that constructor, parameters and their names are inherited.
 """
 
+import keyword
 import math
 import operator
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,8 @@ from torch.fx import Graph, Node
 
 LARGE = 2**18
 """Tensors of so many elements are let go after their last use: a function's names would keep them to its end."""
+PREPARED = "prepared_"
+"""How the names of buffers begin that hold what is computed once."""
 
 
 class Written(Protocol):
@@ -32,6 +35,7 @@ class Input:
 
     name: str
     shape: tuple[int, ...]
+    dtype: torch.dtype
     device: str
 
 
@@ -71,7 +75,8 @@ def _prepare(program: Written, channels_last: bool) -> list[str]:
     lines = [_statement(node, program, nodes, inside=True) for node in program.graph.nodes if node in nodes]
     kept = [node for node in nodes if any(user not in nodes for user in node.users)]
     lines += [
-        f'self.register_buffer("{_buffer(node)}", {node.name}{_laid_out(node, channels_last)}, persistent=False)' for node in kept
+        f'self.register_buffer("{_buffer(node)}", {_named(node)}{_laid_out(node, channels_last)}, persistent=False)'
+        for node in kept
     ]
     if any("device" in line for line in lines):
         lines.insert(0, "device = next((x.device for x in [*self.parameters(), *self.buffers()]), torch.empty(0).device)")
@@ -95,7 +100,7 @@ def _forward(program: Written) -> list[str]:
 
 def _differs(program: Written) -> list[str]:
     """Conditions under which the graph does not stand for the model."""
-    shapes = [f"{item.name}.shape != {item.shape}" for item in program.inputs()]
+    shapes = [f"{item.name}.shape != {item.shape} or {item.name}.dtype != {item.dtype}" for item in program.inputs()]
     fixed = [f"fixed_{i} != {literal(x)}" for i, x in enumerate(program.arguments) if not isinstance(x, Input | list | tuple)]
     return ["self.training", *shapes, *fixed]
 
@@ -120,7 +125,7 @@ def _rewritten(program: Written, channels_last: bool) -> list[str]:
     lines = []
     for node in run:
         lines.append(_statement(node, program, nodes))
-        done = [other.name for other in last.get(node, ()) if other in run and _is_large(other)]
+        done = [_named(other) for other in last.get(node, ()) if other in run and _is_large(other)]
         lines += [f"del {', '.join(done)}"] if done else []
     if any("device=device" in line for line in lines):
         lines.insert(0, f"device = {program.inputs()[0].name}.device")
@@ -143,12 +148,12 @@ def prepared(graph: Graph, constants: Iterable[str]) -> dict[Node, None]:
 def _statement(node: Node, program: Written, nodes: dict[Node, None], inside: bool = False) -> str:
     if node.op == "get_attr":
         constant = program.constants[node.target]
-        return f"{node.name} = torch.tensor({literal(constant.tolist())}, dtype={constant.dtype}, device=device)"
+        return f"{_named(node)} = torch.tensor({literal(constant.tolist())}, dtype={constant.dtype}, device=device)"
     arguments = [_text(value, program, nodes, inside) for value in node.args]
     if node.target is operator.getitem:
-        return f"{node.name} = {arguments[0]}[{arguments[1]}]"
+        return f"{_named(node)} = {arguments[0]}[{arguments[1]}]"
     arguments += [f"{name}={_text(value, program, nodes, inside)}" for name, value in node.kwargs.items()]
-    return f"{node.name} = torch.ops.{node.target}({', '.join(arguments)})"
+    return f"{_named(node)} = torch.ops.{node.target}({', '.join(arguments)})"
 
 
 def _text(value: object, program: Written, nodes: dict[Node, None], inside: bool = False) -> str:
@@ -156,8 +161,8 @@ def _text(value: object, program: Written, nodes: dict[Node, None], inside: bool
 
     def named(item: Node) -> str:
         if item in nodes:
-            return item.name if inside else f"self.{_buffer(item)}"
-        return attribute(item.target) if item.op == "get_attr" else item.name
+            return _named(item) if inside else f"self.{_buffer(item)}"
+        return attribute(item.target) if item.op == "get_attr" else _named(item)
 
     device = torch.device(program.inputs()[0].device) if program.inputs() else None
     return _nested(value, named, device)
@@ -194,7 +199,9 @@ def attribute(path: str) -> str:
     """self.layers[0].weight as an expression, from its name in the state_dict."""
     text = "self"
     for part in path.split("."):
-        text = f"{text}.{part}" if part.isidentifier() else f'getattr({text}, "{part}")'
+        # In a class __name is mangled, and what is no ASCII may be read as other letters.
+        plain = part.isidentifier() and part.isascii() and not keyword.iskeyword(part) and not part.startswith("__")
+        text = f"{text}.{part}" if plain else f"getattr({text}, {part!r})"
     return text
 
 
@@ -222,7 +229,13 @@ def _is_large(node: Node) -> bool:
 
 
 def _buffer(node: Node) -> str:
-    return f"prepared_{node.name}"
+    return f"{PREPARED}{node.name}"
+
+
+def _named(node: Node) -> str:
+    """What holds a node inside a method. Not the name of a method of every module: to whoever reads, the class would seem to give it
+    another meaning."""
+    return f"named_{node.name}" if hasattr(torch.nn.Module, node.name) else node.name
 
 
 def _indented(lines: list[str]) -> str:
